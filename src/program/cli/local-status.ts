@@ -7,6 +7,7 @@ import { defined } from '../../base/primitives/defined.js'
 import { visible } from '../../base/runtime/visible-text.js'
 import type { CliContext } from './cli-context.js'
 import type { LocalNode } from './local-network.js'
+import { steers } from './open-log.js'
 import { columnLines, linesText } from './print-output.js'
 
 /** Milliseconds between two polls of the nodes, and milliseconds that a node may take to answer. */
@@ -36,11 +37,11 @@ export interface NodeStatus {
 }
 
 /**
- * Shows the status of the nodes until `stop`: on a terminal as one table that is redrawn in place, else one line per change of a
- * node, and with `json` one object each.
+ * Shows the status of the nodes until `stop`: on a terminal that clears lines as one table that is redrawn in place, else one line per
+ * change of a node, and with `json` one object each.
  */
 export class StatusScreen {
-  readonly #context: Pick<CliContext, 'out' | 'columns'>
+  readonly #context: Pick<CliContext, 'out' | 'columns' | 'env'>
   readonly #json: boolean
   readonly #nodes: () => readonly LocalNode[]
   #statuses: readonly NodeStatus[] = []
@@ -49,7 +50,7 @@ export class StatusScreen {
   #wake: () => void = () => {}
   #ended = false
 
-  constructor(context: Pick<CliContext, 'out' | 'columns'>, json: boolean, nodes: () => readonly LocalNode[]) {
+  constructor(context: Pick<CliContext, 'out' | 'columns' | 'env'>, json: boolean, nodes: () => readonly LocalNode[]) {
     this.#context = context
     this.#json = json
     this.#nodes = nodes
@@ -89,7 +90,7 @@ export class StatusScreen {
   }
 
   get #columns(): number | undefined {
-    return this.#json ? undefined : this.#context.columns?.('out')
+    return this.#json || !steers(this.#context) ? undefined : this.#context.columns('out')
   }
 
   #show(before: readonly NodeStatus[]): void {

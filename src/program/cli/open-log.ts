@@ -86,6 +86,6 @@ function hasColours(context: Pick<CliContext, 'env'>): boolean {
 }
 
 /** Whether the terminal can clear a line. */
-function steers({ env }: Pick<CliContext, 'env'>): boolean {
+export function steers({ env }: Pick<CliContext, 'env'>): boolean {
   return env['TERM'] !== 'dumb'
 }

@@ -64,6 +64,7 @@ describe('the screen', () => {
     heights: readonly number[],
     alarm: string | null = null,
     stalls: readonly (object | undefined)[] = [],
+    env: Readonly<Record<string, string>> = {},
   ): Promise<string> {
     let out = ''
     let heard = 0
@@ -86,7 +87,7 @@ describe('the screen', () => {
       }
       return new Response(JSON.stringify({ jsonrpc: '2.0', id: 1, result: answers[method]?.() }))
     })
-    const context = { out: (text: Pieces) => void (out += throughDoor(text)), columns: () => columns }
+    const context = { out: (text: Pieces) => void (out += throughDoor(text)), columns: () => columns, env }
     const screen = new StatusScreen(context, json, () => [nodeAt(1)])
     await screen.start()
     return out
@@ -101,7 +102,7 @@ describe('the screen', () => {
     let out = ''
     vi.stubGlobal('fetch', async () => answer())
     const screen = new StatusScreen(
-      { out: (text: Pieces) => void (out += throughDoor(text)), columns: () => undefined },
+      { out: (text: Pieces) => void (out += throughDoor(text)), columns: () => undefined, env: {} },
       false,
       () => [nodeAt(1)],
     )
@@ -114,6 +115,11 @@ describe('the screen', () => {
   it('tells what changes, line by line', async () => {
     const line = (height: number) => `node 1: height ${height}, view 1, peers 2, pool 4, signing yes\n`
     expect(await shown(undefined, false, [5, 5, 6, 0])).toBe(line(5) + line(6))
+  })
+
+  it('tells it so on a terminal that clears no lines', async () => {
+    const line = (height: number) => `node 1: height ${height}, view 1, peers 2, pool 4, signing yes\n`
+    expect(await shown(80, false, [5, 5, 6, 0], null, [], { TERM: 'dumb' })).toBe(line(5) + line(6))
   })
 
   it('tells it as JSON where that is asked for', async () => {
