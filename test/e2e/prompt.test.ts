@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { startChild } from '../support/process/children.js'
@@ -8,8 +8,9 @@ const directories = new Directories()
 afterAll(() => directories.remove())
 
 /** Runs the program on a terminal of its own, and types a text as soon as it asks; resolves with all that the terminal showed. */
-function onTerminal(args: readonly string[], typed: string): Promise<string> {
-  const command = [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ')
+function onTerminal(args: readonly string[], typed: string, redirection = ''): Promise<string> {
+  const words = [process.execPath, program, ...args].map((word) => `'${word}'`)
+  const command = [...words, redirection].join(' ')
   const child = startChild('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] })
   let shown = ''
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -34,4 +35,14 @@ it.runIf(existsSync('/usr/bin/script'))('a terminal asks for a password that is 
   writeFileSync(password, 'correct horse\n')
   const opened = await run('wallet', 'address', '--new', '--wallet', wallet, '--password-file', password)
   expect(opened).toMatchObject({ code: 0, err: '' })
+})
+
+it.runIf(existsSync('/usr/bin/script'))('a terminal is asked where standard error goes to a file', async () => {
+  const folder = directories.fresh()
+  mkdirSync(folder)
+  const [wallet, errors] = [join(folder, 'wallet.json'), join(folder, 'errors')]
+  const args = ['wallet', 'create', '--wallet', wallet]
+  const created = await onTerminal(args, 'correct horse\rcorrect horse\r', `2>'${errors}'`)
+  expect(created).toContain(`New password for ${wallet}: \r\nThe same again: \r\nWrote ${wallet}.`)
+  expect(readFileSync(errors, 'utf8')).toBe('')
 })

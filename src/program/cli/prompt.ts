@@ -1,4 +1,4 @@
-import { writeTo } from '../console/output-channel.js'
+import { writeToTerminal } from '../console/output-channel.js'
 import { type ShownText, throughDoor } from '../console/door.js'
 import { UserError } from '../../base/errors/rule-error.js'
 
@@ -18,13 +18,13 @@ const escapes = /\u{1b}(?:\[\[[A-E]|\[[0-?]*[ -/]*[@-~]|O[A-DFHP-S])?/gu
 const unfinished = /\u{1b}(?:\[\[?[0-?]*[ -/]*|O)?$/u
 
 /**
- * Asks for lines without echo: a function that shows a question on standard error and returns one line of the terminal. Ctrl-C → {@link
+ * Asks for lines without echo: a function that shows a question on the terminal, never in a file, and returns one line of it. Ctrl-C → {@link
  * UserError}. Ctrl-U erases the line, Ctrl-W a word; other control characters but the tab are no part of a line. Text behind the end of a
  * line, as of several lines that are pasted at once, is for the next question.
  */
 export function hiddenPrompt(
   terminal: () => Terminal,
-  show: (text: ShownText) => void = (text) => writeTo('err', text),
+  show: (text: ShownText) => void = writeToTerminal,
 ): (question: ShownText) => Promise<string> {
   const typed = new TypedText()
   return async (question) => {

@@ -1,4 +1,4 @@
-import { constants, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import type { ShownText } from './door.js'
 
@@ -31,6 +31,25 @@ const usualWidth = 80
 /** Writes to a standard stream, and holds what its reader does not take yet. */
 export function writeTo(stream: 'out' | 'err', text: ShownText): void {
   streamOf(stream).write(text)
+}
+
+/** Writes to the terminal of the user, who is asked something: standard error, or the terminal itself where that goes elsewhere. */
+export function writeToTerminal(text: ShownText): void {
+  if (isatty(2) || !wroteTo('/dev/tty', text)) writeTo('err', text)
+}
+
+/** Whether a terminal took a text. Windows has no file for it, and what runs in the background of none does not either. */
+function wroteTo(terminal: string, text: ShownText): boolean {
+  try {
+    const fd = openSync(terminal, constants.O_WRONLY | constants.O_NOCTTY)
+    try {
+      return writeSync(fd, text) > 0
+    } finally {
+      closeSync(fd)
+    }
+  } catch {
+    return false
+  }
 }
 
 /** Writes bytes to standard output; resolves once it takes more. A failure ends the process: {@link endWithOutput}. */
