@@ -5,7 +5,7 @@ export interface SyncProgress {
   /** Whether a peer has proved a chain that is not connected, or is sending headers of one that follow the own chain. */
   readonly catchingUp: boolean
   readonly height: number
-  /** Target height: proved, or claimed by the peer whose headers are fetched. */
+  /** Target height: proved, or claimed by the peer whose headers are fetched, where they come or no other peer shows the tip here. */
   readonly target: number
   /** Recent blocks per second. */
   readonly rate: number

@@ -144,7 +144,9 @@ export class Sync {
   progress(): SyncProgress {
     const { height } = this.#options.chain.tip.header
     const { branch, asked } = this.#headers
-    const target = Math.max(height, branch.height, this.#state.provedHeight, asked?.status.tipHeight ?? 0)
+    // Beside a peer that shows the tip here, what another one says is no target before it shows some of it.
+    const claimed = this.#headers.arriving || !this.beyond.met ? (asked?.status.tipHeight ?? 0) : 0
+    const target = Math.max(height, branch.height, this.#state.provedHeight, claimed)
     const rate = this.#rate.perSecond
     const { stage, reason } = this.#stage()
     return {

@@ -8,7 +8,7 @@ import type { ShippingFigures } from '../../../ledger/shipping/shipping-figures.
 import { HeldFigure } from './held-figure.js'
 import type { NetworkView, NodeHealth, VotingView } from '../node-handles.js'
 import { counterOf, gaugeOf } from './process-metrics.js'
-import { badStates, warningMetrics } from './readiness.js'
+import { badStates, targetOf, warningMetrics } from './readiness.js'
 import { ServerMetrics } from './server-metrics.js'
 import { addShipping } from './shipping-metrics.js'
 
@@ -23,7 +23,7 @@ export interface MetricSources {
   }
   readonly resolver: Pick<Resolver, 'scannedDocuments'>
   /** Absent: no peers. */
-  readonly network?: Pick<NetworkView, 'neighbors' | 'progress' | 'listBans' | 'receivedCount'>
+  readonly network?: Pick<NetworkView, 'neighbors' | 'listBans' | 'receivedCount'>
   /** Absent: no voting. */
   readonly voting?: Pick<VotingView, 'status' | 'received' | 'votes'>
   /** Absent: no shards. */
@@ -143,7 +143,7 @@ export function addStates(registry: Registry, { health }: Pick<MetricSources, 'h
 }
 
 /** Adds peers and votes. A node without them shows zeros, so that every node has the same metrics. */
-function addNetwork(registry: Registry, { chain, network, voting }: MetricSources): void {
+function addNetwork(registry: Registry, { chain, network, voting, health }: MetricSources): void {
   const registers = [registry]
   const gauge = gaugeOf(registry)
   const counter = counterOf(registry)
@@ -166,8 +166,8 @@ function addNetwork(registry: Registry, { chain, network, voting }: MetricSource
   )
   gauge(
     'didledger_sync_target_blocks',
-    'Height of the best tip that is proved.',
-    () => network?.progress().target ?? chain.tip.header.height,
+    'Height of the best tip that is proved; out of step also of one that a peer says it has, while it is asked.',
+    () => targetOf(health()) ?? chain.tip.header.height,
   )
   counter(
     'didledger_transactions_received_total',

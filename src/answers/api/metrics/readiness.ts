@@ -78,6 +78,18 @@ function reasonOf(standing: NodeHealth['standing']): string {
 
 type BadStatus = keyof typeof badStates
 
+/**
+ * Height that the chain is known to have. In step that is what is proved: a peer that says it has more costs the node a question, and shows
+ * no chain by that. Out of step it is also what such a peer says while it is asked. Undefined: nothing is known but the rows.
+ */
+export function targetOf({
+  sync,
+  standing,
+  best = 0,
+}: Pick<NodeHealth, 'sync' | 'standing' | 'best'>): number | undefined {
+  return sync && (standing.inStep ? Math.max(sync.height, best) : sync.target)
+}
+
 /** The members that `/readyz` answers beside its status while something is wrong that leaves the node ready, each with its metric. */
 export const warningMetrics = {
   clock: 'didledger_clock_offset_seconds',

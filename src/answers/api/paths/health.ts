@@ -4,7 +4,7 @@ import { jsonType } from '../http/answer-forms.js'
 import type { NodeHealth } from '../node-handles.js'
 import type { PlainAnswer, PlainRoute } from './plain-route.js'
 import { readParameter } from '../parameters.js'
-import { failure, readiness, type warningMetrics } from '../metrics/readiness.js'
+import { failure, readiness, targetOf, type warningMetrics } from '../metrics/readiness.js'
 
 /** `/healthz`: whether a restart would help. `/readyz`: whether the answers of the node can be used. */
 export const healthRoutes: readonly PlainRoute[] = [
@@ -40,7 +40,7 @@ export const healthRoutes: readonly PlainRoute[] = [
         status,
         ...defined({ reason }),
         height,
-        ...defined({ target: state.sync?.target }),
+        ...defined({ target: targetOf(state) }),
         ...{ time, age: state.standing.age, inStep: state.standing.inStep },
         refusedBlocks: refusedBlocks.count,
         ...defined(warnings),

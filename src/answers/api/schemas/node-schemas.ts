@@ -48,7 +48,7 @@ export const syncStatus = closed({
     description: 'whether a peer has proved a tip that the node does not have, or none was reached yet',
   }),
   height: uint32('of the tip'),
-  target: uint32('of the best tip that is proved'),
+  target: uint32('of the best tip that is proved, or that a peer says it has, while it is asked for it'),
   rate: Type.Number({ minimum: 0, description: 'blocks a second, lately' }),
   secondsleft: orNull(count('until the target is reached at that rate'), 'null: unknown'),
   reason: orNull(Type.String(), 'what it waits for, or null'),

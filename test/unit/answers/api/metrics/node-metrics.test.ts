@@ -83,7 +83,6 @@ describe('figures', () => {
     const neighbor = { id: 7, name: 'x', height: 3, services: 1, relay: true, address: '10.0.0.1:1' }
     const network = {
       neighbors: () => [true, false, true].map((external) => ({ ...neighbor, external })),
-      progress: () => ({ stage: 'blocks', catchingUp: true, height: 2, target: 9, rate: 1 }) as const,
       listBans: () => [{ kind: 'host', subject: '10.0.0.1', until: 1, reason: '' }] as const,
       receivedCount: 5,
     }
@@ -109,7 +108,7 @@ describe('figures', () => {
     expect(names.map((name) => sampleOf(families, name))).toEqual([1, 4, 6])
     expect(sampleOf(families, 'didledger_peer_connections', { direction: 'inbound' })).toBe(2)
     expect(sampleOf(families, 'didledger_peer_connections', { direction: 'outbound' })).toBe(1)
-    expect(sampleOf(families, 'didledger_sync_target_blocks')).toBe(9)
+    expect(sampleOf(families, 'didledger_sync_target_blocks')).toBe(2)
     expect(sampleOf(families, 'didledger_transactions_received_total')).toBe(5)
     expect(sampleOf(families, 'didledger_voting_keys')).toBe(1)
     expect(sampleOf(families, 'didledger_conflicting_blocks')).toBe(0)

@@ -55,6 +55,21 @@ describe('/readyz', () => {
     expect(answer.body).not.toHaveProperty('reason')
   })
 
+  it('names what is proved as the target of a node in step, and what a peer says it has while the node is not', async () => {
+    const sync = { catchingUp: false, height: 0, target: 1_000_000 }
+    const target = async () => {
+      const { body } = await ask(server.port, '/readyz')
+      const families = parseMetrics((await ask(server.port, '/metrics')).text)
+      return [(body as { target: number }).target, sampleOf(families, 'didledger_sync_target_blocks')]
+    }
+    health = { ...health, sync }
+    expect(await target()).toEqual([0, 0])
+    health = { ...health, best: 2 }
+    expect(await target()).toEqual([2, 2])
+    health = { ...health, standing: behind(0, 9) }
+    expect(await target()).toEqual([1_000_000, 1_000_000])
+  })
+
   it('is not while more blocks are missing than within grants', async () => {
     const asked = async (query: string) => {
       const { status, body } = await ask(server.port, `/readyz${query}`)
