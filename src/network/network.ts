@@ -67,6 +67,7 @@ export class Network {
       bodyAtHand: (hash) => this.#voting?.candidate(hash),
       onConflict: (confirm, header) => this.#conflict(confirm, header),
     })
+    peers.tellBehind(() => this.sync.progress().catchingUp)
     this.#transactions = new TransactionRelay({ ...dependencies, peers, sync: this.sync })
   }
 

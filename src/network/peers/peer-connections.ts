@@ -176,7 +176,7 @@ export class PeerConnections implements PenaltySink {
     const own = this.#options.ownStatus()
     try {
       const peer = this.#peers.get(link)
-      if (peer === undefined) this.#completeHandshake(link, status, undefined).announced(own.tipHash)
+      if (peer === undefined) this.#completeHandshake(link, status, undefined).announced(own)
       else this.#learn(peer, status, own)
       return { status: own, refusal: undefined }
     } catch (error) {
@@ -203,7 +203,7 @@ export class PeerConnections implements PenaltySink {
   /** Sends the own status and receives that of the peer; resolves with whether it answered. */
   async refresh(peer: PeerRecord): Promise<boolean> {
     const own = this.#options.ownStatus()
-    const demand = peer.beginRefresh(this.now(), own.tipHash)
+    const demand = peer.beginRefresh(this.now(), own)
     try {
       const { status, refusal } = await peer.ask(statusExchange, own)
       this.#learn(peer, status, own)
@@ -364,7 +364,7 @@ export class PeerConnections implements PenaltySink {
     }
     const moved = !equalBytes(status.tipHash, peer.status.tipHash)
     peer.learn(status)
-    peer.announced(own.tipHash)
+    peer.announced(own)
     if (moved) this.#options.events.emit('status', peer)
   }
 

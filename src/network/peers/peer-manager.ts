@@ -87,6 +87,7 @@ export class PeerManager implements LinkHandler {
   readonly #dialer: Dialer
   /** Peers that owe an answer with addresses. */
   #asking = 0
+  #isBehind = () => false
   #cancel = () => {}
   #askedAddresses = -Infinity
   #flushed = -Infinity
@@ -166,6 +167,11 @@ export class PeerManager implements LinkHandler {
   /** Takes what the peers have said of their chains for old, and asks them; see {@link Peer.isCurrent}. */
   askAnew(slept: boolean): void {
     this.#connections.askAnew(slept)
+  }
+
+  /** Names what decides whether this node is behind its chain, which its status tells the peers. */
+  tellBehind(isBehind: () => boolean): void {
+    this.#isBehind = isBehind
   }
 
   /** Whether it knows an address that it may soon be connected to, or has asked for some. */
@@ -354,7 +360,7 @@ export class PeerManager implements LinkHandler {
       tipHeight: header.height,
       tipHash: header.hash,
       chainWork,
-      services: servicesOf(chain),
+      services: servicesOf(chain, this.#isBehind()),
       relay: true,
       listenPort: transport.port,
       agent: this.#agent,
@@ -363,12 +369,12 @@ export class PeerManager implements LinkHandler {
 
   readonly #tipMoved = (): void => this.#refresh()
 
-  /** Exchanges statuses with peers that lack the new tip, or whose last exchange is too old. */
+  /** Exchanges statuses with peers that lack the new tip, or that this node is behind or not, or whose last exchange is too old. */
   #refresh(): void {
     const now = this.#now()
-    const { hash } = this.#options.chain.tip.header
+    const own = this.#ownStatus()
     for (const peer of this.#connections.all()) {
-      if (peer.refreshDue(now, hash)) void this.#connections.refresh(peer)
+      if (peer.refreshDue(now, own)) void this.#connections.refresh(peer)
     }
   }
 

@@ -6,7 +6,7 @@ import { peerNumber } from '../address/peer-identity.js'
 import { type Link, LinkError } from '../link.js'
 import type { PeerAddress } from '../wire/addresses-message.js'
 import type { Exchange } from '../wire/exchange.js'
-import type { Status } from '../wire/status-message.js'
+import type { Announced, Status } from '../wire/status-message.js'
 import type { Delivery } from './merits.js'
 
 /** A node whose handshake is done. */
@@ -75,8 +75,8 @@ export class PeerRecord implements Peer {
   #refreshing = false
   /** Time of the last status exchange or status request. */
   #askedAt: number
-  /** Hash of the own tip last announced to it. */
-  #announcedTip: Uint8Array | undefined
+  /** The part of the own status last announced to it. */
+  #announced: Announced | undefined
   /** New addresses that are still accepted from it. */
   #addressesLeft: number
   /** The addresses last sent to it, and when. */
@@ -182,9 +182,10 @@ export class PeerRecord implements Peer {
     if (this.#silence > silenceLimit) this.close('nothing came from it for a minute')
   }
 
-  /** Whether statuses should be exchanged: the peer lacks the tip with this hash, or the last exchange is too old. */
-  refreshDue(now: number, tip: Uint8Array): boolean {
-    const knows = this.#announcedTip !== undefined && equalBytes(this.#announcedTip, tip)
+  /** Whether statuses should be exchanged: the peer lacks this part of the own one, or the last exchange is too old. */
+  refreshDue(now: number, { tipHash, services }: Announced): boolean {
+    const told = this.#announced
+    const knows = told !== undefined && told.services === services && equalBytes(told.tipHash, tipHash)
     return !this.#refreshing && Math.abs(now - this.#askedAt) >= (knows ? statusInterval : heartbeat)
   }
 
@@ -194,11 +195,11 @@ export class PeerRecord implements Peer {
     this.#askedAt = -Infinity
   }
 
-  /** A status request that announces this tip begins; {@link endRefresh} ends it. Returns what {@link answered} takes. */
-  beginRefresh(now: number, tip: Uint8Array): number {
+  /** A status request that announces this begins; {@link endRefresh} ends it. Returns what {@link answered} takes. */
+  beginRefresh(now: number, own: Announced): number {
     this.#refreshing = true
     this.#askedAt = now
-    this.#announcedTip = tip
+    this.#announced = own
     return this.#demands
   }
 
@@ -211,9 +212,9 @@ export class PeerRecord implements Peer {
     this.#refreshing = false
   }
 
-  /** The peer got the own status with this tip. */
-  announced(tip: Uint8Array): void {
-    this.#announcedTip = tip
+  /** The peer got the own status with this part. */
+  announced(own: Announced): void {
+    this.#announced = own
   }
 
   /** Whether a further address is accepted from it. */

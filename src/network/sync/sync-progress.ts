@@ -24,7 +24,10 @@ export interface KnownBeyond {
   readonly asking: boolean
   /** Whether that peer has shown headers which follow the own chain. */
   readonly arriving: boolean
-  /** Whether a peer is connected that serves blocks up to about the own tip, and is not known to have more; by what it said since the peers were asked anew. */
+  /**
+   * Whether a peer is connected that serves blocks up to about the own tip, is not known to have more, and is not behind itself; by what it
+   * said since the peers were asked anew.
+   */
   readonly met: boolean
   /** Whether most peers have blocks that are too far ahead of the own clock. */
   readonly behindByClock: boolean

@@ -52,7 +52,7 @@ import { defined } from '../../base/primitives/defined.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { bodyBytes, BodyDownload } from '../fetch/body-download.js'
 import { fetchBlock } from '../fetch/fetch-block.js'
-import { claimOf, PeerProgresses, serves, servesEnd } from '../fetch/peer-progress.js'
+import { claimOf, isBehind, PeerProgresses, serves, servesEnd } from '../fetch/peer-progress.js'
 import { penaliseAndDrop, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
 import { timedOut, Timeouts, TimeoutsClosed } from '../fetch/timeouts.js'
 import { blocksExchange } from '../wire/blocks-message.js'
@@ -181,8 +181,7 @@ export class Sync {
       ...defined({ better: this.#better(), aheadOfClock }),
       asking: asked !== undefined && this.#headers.isAhead(asked),
       arriving: this.#headers.arriving,
-      // One that has less has nothing to show of what this node may lack.
-      met: able.some((peer) => peer.isCurrent && !this.#headers.isAhead(peer) && claimOf(peer).height >= lowest),
+      met: able.some((peer) => peer.isCurrent && !this.#headers.isAhead(peer) && showsChain(peer, lowest)),
       behindByClock: this.behindByClock,
     }
   }
@@ -345,6 +344,11 @@ export class Sync {
 /** Whether the pending headers have to be adapted to a change of the chain first. */
 function changesChain({ type }: SyncEvent): boolean {
   return type === 'tip' || type === 'written' || type === 'refused'
+}
+
+/** Whether a peer shows the chain up to a height: one that has less, or lacks blocks itself, shows nothing of what this node may lack. */
+function showsChain(peer: SyncPeer, height: number): boolean {
+  return !isBehind(peer) && claimOf(peer).height >= height
 }
 
 function peersText(count: number): string {

@@ -15,9 +15,10 @@ export const networkVersion = 2
 
 /**
  * Bits of {@link Status.services}: all blocks of its chain, or those since {@link recentBlocks} below its tip. One of them, or none.
- * `recentHeaders` beside the second one: headers of these blocks alone, too.
+ * `recentHeaders` beside the second one: headers of these blocks alone, too. `behind`: the node knows of proved blocks that it lacks, so its
+ * tip is not that of its chain.
  */
-export const services = { wholeChain: 1, recentBlocks: 2, recentHeaders: 4 } as const
+export const services = { wholeChain: 1, recentBlocks: 2, recentHeaders: 4, behind: 8 } as const
 /**
  * A node keeps more of them: its status may be late, and a branch leaves the chain as far below as a reorganisation goes.
  * @tuning count: last blocks that a peer with `services.recentBlocks` hands out
@@ -35,8 +36,13 @@ interface Chained {
   readonly tip: { readonly header: Pick<Header, 'height'> }
 }
 
-/** Bits of the services of a node with this chain: none as long as it has too few blocks above a state that it took from others. */
-export function servicesOf(chain: Chained): number {
+/** Bits of the services of a node with this chain, which is `behind` or not. */
+export function servicesOf(chain: Chained, behind = false): number {
+  return offeredBy(chain) | (behind ? services.behind : 0)
+}
+
+/** Bits of what a node with this chain serves: none as long as it has too few blocks above a state that it took from others. */
+function offeredBy(chain: Chained): number {
   const { joinedHeight = 0, tip } = chain
   if (!chain.prunes && !chain.prunesDocuments) return services.wholeChain
   // Blocks above have all of their transactions.
@@ -46,6 +52,9 @@ export function servicesOf(chain: Chained): number {
   // A state comes without the proofs of the headers up to it.
   return joinedHeight > 0 ? services.recentBlocks | services.recentHeaders : services.recentBlocks
 }
+
+/** The members of a status that change while its node runs, and are told at once. */
+export type Announced = Pick<Status, 'tipHash' | 'services'>
 
 /** @limit bytes: status, or answer with one */
 const statusBytes = 256

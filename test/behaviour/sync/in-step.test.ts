@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Hash } from '../../../src/base/primitives/hash.js'
 import { tipPatience } from '../../../src/node/pace.js'
 import { StepWatch } from '../../../src/node/step-watch.js'
 import { headersExchange } from '../../../src/network/wire/headers-message.js'
+import { services } from '../../../src/network/wire/status-message.js'
 import { blocksExchange } from '../../../src/network/wire/blocks-message.js'
 import { oneValidator, TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { longChain, SyncNode, TestPeer, unitAt } from '../../support/network/sync.js'
@@ -68,6 +70,26 @@ describe.each([
       expect(look()).toMatchObject({ inStep: false, answers: 'none' })
     }
     expect(changes).toEqual([false])
+  })
+
+  it('is no node whose only peer joins itself, until that one has the chain', async () => {
+    const joining = new TestPeer(source, { services: services.wholeChain | services.behind })
+    const { node, look, changes } = await start([joining])
+    await node.until(() => node.height === length && node.sync.progress().stage === 'idle')
+    for (let second = 0; second < 60; second++) expect(look()).toMatchObject({ inStep: false, reason: 'alone' })
+    joining.refresh()
+    expect(look()).toMatchObject({ inStep: true })
+    expect(changes).toEqual([false, true])
+  })
+
+  it('has its tip as its target beside a peer that says it has more and shows nothing', async () => {
+    const { node, look } = await start([new TestPeer(source)])
+    await node.until(() => look().inStep)
+    const said = { tipHeight: 1_000_000, tipHash: new Uint8Array(32).fill(7) as Hash, chainWork: 1n << 80n }
+    const liar = new TestPeer(source, said).answering(headersExchange, never)
+    node.join(liar)
+    await node.until(() => liar.asked.has(headersExchange.protocol.name))
+    expect(node.sync.progress()).toMatchObject({ stage: 'headers', target: length })
   })
 
   it('is no node whose peers keep the blocks of their headers to themselves', async () => {

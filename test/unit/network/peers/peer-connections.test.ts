@@ -230,7 +230,8 @@ describe('a connection', () => {
   it('of a node that asks for the status needs not be told of the tip that it got', () => {
     const node = new Node()
     const link = node.comes()
-    const isDue = () => node.connections.peerOf(link)?.refreshDue(node.time.now() + 5_000, node.tip)
+    const isDue = () =>
+      node.connections.peerOf(link)?.refreshDue(node.time.now() + 5_000, { ...idleStatus, tipHash: node.tip })
     node.connections.answerStatus(link, idleStatus)
     expect(isDue()).toBe(false)
     node.tip = keyOf(3) as typeof node.tip
@@ -293,7 +294,7 @@ describe('an exchange of statuses', () => {
     const { peer, refresh, link, node } = joined(() => encoded())
     await refresh()
     expect([peer.status.tipHeight, link.closed]).toEqual([5, false])
-    expect(peer.refreshDue(node.time.now() + 10_000, idleStatus.tipHash)).toBe(true)
+    expect(peer.refreshDue(node.time.now() + 10_000, idleStatus)).toBe(true)
   })
 
   it.each([
@@ -309,7 +310,7 @@ describe('an exchange of statuses', () => {
     const silent = joined(() => Promise.reject(new LinkError('timeout', 'for the test')))
     await silent.refresh()
     expect(silent.link.closed).toBe(false)
-    expect(silent.peer.refreshDue(silent.node.time.now() + 10_000, idleStatus.tipHash)).toBe(true)
+    expect(silent.peer.refreshDue(silent.node.time.now() + 10_000, idleStatus)).toBe(true)
     await expect(joined(() => Promise.reject(new TypeError('a mistake'))).refresh()).rejects.toThrow('a mistake')
   })
 })
@@ -445,7 +446,7 @@ describe('peers that are asked anew', () => {
     for (const link of [before, late]) node.connections.answerStatus(link, idleStatus)
     const [first, second] = [before, late].map((link) => node.connections.peerOf(link) as PeerRecord)
     expect([first?.isCurrent, second?.isCurrent]).toEqual([false, true])
-    const due = (peer?: PeerRecord) => peer?.refreshDue(node.time.now(), idleStatus.tipHash)
+    const due = (peer?: PeerRecord) => peer?.refreshDue(node.time.now(), idleStatus)
     expect([due(first), due(second)]).toEqual([true, false])
   })
 })

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { LinkError } from '../../../../src/network/link.js'
 import { PeerRecord, type PenaltySink } from '../../../../src/network/peers/peer-record.js'
+import { type Announced, services } from '../../../../src/network/wire/status-message.js'
 import { idleLink, idleStatus } from '../../../support/fakes/stubs.js'
 import { echo, keyOf } from '../../../support/network/peers-world.js'
 
 const begin = 1_000_000
-const [tip, next] = [keyOf(1), keyOf(2)]
+const tipOf = (number: number): Announced => ({ ...idleStatus, tipHash: keyOf(number) as Announced['tipHash'] })
+const [tip, next] = [tipOf(1), tipOf(2)]
 
 /** A peer since `begin`, the clock, what it was penalised for, and what its next answer is. */
 function peerSince() {
@@ -39,7 +41,7 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe('an exchange of statuses', () => {
-  const dueAt = (peer: PeerRecord, own: Uint8Array, ...times: number[]) =>
+  const dueAt = (peer: PeerRecord, own: Announced, ...times: number[]) =>
     times.map((time) => peer.refreshDue(begin + time, own))
 
   it('is due after ten seconds with a peer that knows the tip, and after one with another', () => {
@@ -48,6 +50,16 @@ describe('an exchange of statuses', () => {
     peer.announced(tip)
     expect(dueAt(peer, tip, 1_000, 9_999, 10_000)).toEqual([false, false, true])
     expect(dueAt(peer, next, 999, 1_000)).toEqual([false, true])
+  })
+
+  it('is due after one second where the node has got behind, or is so no more', () => {
+    const { peer } = peerSince()
+    const behind = { ...tip, services: services.wholeChain | services.behind }
+    peer.announced(tip)
+    expect(dueAt(peer, behind, 999, 1_000)).toEqual([false, true])
+    peer.announced(behind)
+    expect(dueAt(peer, behind, 1_000)).toEqual([false])
+    expect(dueAt(peer, tip, 1_000)).toEqual([true])
   })
 
   it('is due no later where the clock is set back', () => {
