@@ -1,5 +1,6 @@
 import { RuleError } from '../../base/errors/rule-error.js'
 import type { Env, Random } from '../../base/runtime/env.js'
+import { familyOf } from '../../base/runtime/ip-family.js'
 import { groupOf, plainHost } from '../address/ip-address.js'
 import { type Link, LinkError, type Transport } from '../link.js'
 import { recentBlocks, services, type Status } from '../wire/status-message.js'
@@ -157,17 +158,30 @@ export class Dialer {
       if (link !== undefined && connections.ofKey(link.publicKey) !== undefined) {
         book.connected(known, link.publicKey)
       } else if (error instanceof LinkError && error.failure === 'self') {
-        const level = known.configured ? 'info' : 'debug'
-        const what = 'an address is left out at which this node itself is, or another one with a copy of its peer.key'
-        this.#options.log[level]({ address: known.address }, what)
-        this.drop(known)
-        book.failed(known)
+        this.#meetSelf(known)
       } else {
         this.#logFailure(known, error)
         book.failed(known)
       }
       throw error
     }
+  }
+
+  /**
+   * Leaves out an address at which this node itself is, or another one with a copy of its key. A configured name is looked up again: it may
+   * stand for several nodes, of which this one started first.
+   */
+  #meetSelf(known: KnownAddress): void {
+    const { log, book } = this.#options
+    const { address, configured, endpoint } = known
+    const isName = configured && endpoint !== undefined && familyOf(endpoint.host) === 0
+    const what = 'an address is left out at which this node itself is, or another one with a copy of its peer.key'
+    if (this.#warned.get(known) !== 'self') {
+      log[configured ? 'info' : 'debug']({ address }, isName ? `${what}, until its name stands for others` : what)
+    }
+    if (isName) this.#warned.set(known, 'self')
+    else this.drop(known)
+    book.failed(known)
   }
 
   /** Logs a failed dial; at warn level once per kind of lasting failure of a configured address. */

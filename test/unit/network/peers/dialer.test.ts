@@ -394,6 +394,19 @@ describe('a dial', () => {
     ])
   })
 
+  it('of the node itself by a configured name is tried again, and said once: the name may stand for others by then', async () => {
+    const scene = await Scene.of(8)
+    const name = 'nodes.example:20338'
+    scene.book.configure(name)
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      scene.dialer.fill()
+      expect(scene.dialled).toEqual(new Array(attempt).fill(name))
+      await scene.fails(name, new LinkError('self', 'for the test'))
+      await scene.time.advance(60_000)
+    }
+    expect(scene.log.map(({ level, address }) => `${level} ${String(address)}`)).toEqual([`info ${name}`])
+  })
+
   it('is not begun to a configured address that is banned, which is said once', async () => {
     const scene = await Scene.of(8)
     scene.book.configure(addressOf(5))
