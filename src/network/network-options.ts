@@ -1,7 +1,7 @@
 import { familyOf } from '../base/runtime/ip-family.js'
 import { Type } from '@sinclair/typebox'
 import { onOrOff, optionsFor, wholeNumber } from '../base/runtime/option.js'
-import { isPeerAddress, portHint } from './address/address-text.js'
+import { isPeerAddress, addressHint } from './address/address-text.js'
 import { isLinkLocal } from './address/ip-address.js'
 import { type AssumedBlock, parseAssumed } from './assumed-block.js'
 import { inboundPerHost } from './peers/inbound-places.js'
@@ -56,7 +56,7 @@ export const networkOptions = table('network', {
     description: 'nodes to connect to, and to come back to: host:port, or a multiaddr as nodes print it',
     expects: `a list of 1 to ${maxListedPeers} different addresses such as 192.0.2.7:20338 or /ip4/192.0.2.7/tcp/20338`,
     check: (addresses) => addresses.every(isPeerAddress),
-    hint: (addresses) => addresses.map(portHint).find((hint) => hint !== '') ?? '',
+    hint: (addresses) => addresses.map(addressHint).find((hint) => hint !== '') ?? '',
   }),
   follow: option({
     flag: '--follow <node>',
@@ -65,7 +65,7 @@ export const networkOptions = table('network', {
       'be a follower of this node: take its blocks, pass transactions on to it, have no pool and no vote; URL of its REST port, or its address for peers',
     expects: 'a URL such as http://192.0.2.7:20334, or an address such as 192.0.2.7:20338 or /ip4/192.0.2.7/tcp/20338',
     check: (node) => isPeerAddress(node) || (/^https?:\/\//i.test(node) && URL.canParse(node)),
-    hint: portHint,
+    hint: addressHint,
   }),
   hosts: option({
     flag: '--p2p-host <address...>',

@@ -1,20 +1,32 @@
 /** Addresses and names of nodes: their texts and bytes, groups of addresses, the key behind a name. Pure; no libp2p. */
 import { familyOf } from '../../base/runtime/ip-family.js'
-import { parseEndpoint } from './ip-address.js'
+import { isLinkLocal, parseEndpoint } from './ip-address.js'
 import { keyOfPeerName } from './peer-identity.js'
 
+/** A name to look up, absolute ones with a dot at their end too. Containers have names with `_`, which resolvers take. */
 const hostName =
-  /^(?=.{1,253}$)(?![0-9.]+$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/
+  /^(?=.{1,254}$)(?![0-9.]+$)[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*\.?$/
 
 /** Whether a text is an address to dial: `host:port` (IPv6 host in brackets) or a multiaddr over TCP. */
 export function isPeerAddress(text: string): boolean {
   if (text.startsWith('/')) return isMultiaddr(text)
   const host = parseEndpoint(text)?.host
-  return host !== undefined && (familyOf(host) !== 0 || hostName.test(host))
+  return host !== undefined && (isAddress(host) || hostName.test(host))
 }
 
-/** Ends the refusal of a text that lacks nothing but a port: with one it would be an address to dial. Empty for any other text. */
-export function portHint(text: string): string {
+/** Whether a host is an IP address to dial; one of IPv6 that means nothing without an interface is none, for a multiaddr holds no interface. */
+function isAddress(host: string, family = familyOf(host)): boolean {
+  return family !== 0 && familyOf(host) === family && !isLinkLocal(host)
+}
+
+/**
+ * Ends the refusal of a text by what would make it an address to dial: a port, or another address than a link-local one. Empty for any other
+ * text.
+ */
+export function addressHint(text: string): string {
+  const { host: given = '' } = parseEndpoint(text) ?? {}
+  if (isLinkLocal(given))
+    return '; an address that is link-local (fe80::…) cannot be dialled, take another one of that node'
   const plain = text.replace(/:$/, '')
   const host = familyOf(plain) === 6 ? `[${plain}]` : plain
   const whole = plain.startsWith('/') ? `${plain}/tcp/20338` : `${host}:20338`
@@ -25,7 +37,7 @@ export function portHint(text: string): string {
 function isMultiaddr(text: string): boolean {
   const [, kind = '', host = '', tcp, port = '', p2p, name = '', ...more] = text.split('/')
   const isHost =
-    kind === 'ip4' ? familyOf(host) === 4 : kind === 'ip6' ? familyOf(host) === 6 : isDns(kind) && hostName.test(host)
+    kind === 'ip4' ? isAddress(host, 4) : kind === 'ip6' ? isAddress(host, 6) : isDns(kind) && hostName.test(host)
   const isNamed = p2p === undefined || (p2p === 'p2p' && keyOfPeerName(name) !== undefined)
   return isHost && tcp === 'tcp' && isPort(port) && isNamed && more.length === 0
 }

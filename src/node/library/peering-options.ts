@@ -2,7 +2,7 @@ import { requireKnown } from '../../base/primitives/known-members.js'
 import { requireObject, requireWhole } from '../../clients/client/arguments.js'
 import { isPrivateKey } from '../../base/crypto/keys.js'
 import { UserError } from '../../base/errors/rule-error.js'
-import { isPeerAddress, portHint } from '../../network/address/address-text.js'
+import { isPeerAddress, addressHint } from '../../network/address/address-text.js'
 import { parseAssumed } from '../../network/assumed-block.js'
 import {
   listenForm,
@@ -65,7 +65,7 @@ function addresses(peers: CreateNodeOptions['peers'] = []): readonly string[] {
 /** Checks the address of a node; a {@link UserError} lists the accepted forms. */
 export function requireAddress(name: string, address: unknown): string {
   if (typeof address === 'string' && isPeerAddress(address)) return address
-  const hint = typeof address === 'string' ? portHint(address) : ''
+  const hint = typeof address === 'string' ? addressHint(address) : ''
   const forms = 'host:port, nor a multiaddr such as /ip4/192.0.2.7/tcp/20338'
   throw new UserError(`${name}: ${String(address).slice(0, 80)} is neither ${forms}${hint}`)
 }

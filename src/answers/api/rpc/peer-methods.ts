@@ -1,7 +1,7 @@
 import { familyOf } from '../../../base/runtime/ip-family.js'
 import { Type } from '@sinclair/typebox'
 import { RuleError } from '../../../base/errors/rule-error.js'
-import { isPeerAddress } from '../../../network/address/address-text.js'
+import { addressHint, isPeerAddress } from '../../../network/address/address-text.js'
 import { keyOfPeerName, peerName } from '../../../network/address/peer-identity.js'
 import { LinkError } from '../../../network/link.js'
 import { hex, toHex } from '../../../base/primitives/bytes.js'
@@ -57,7 +57,9 @@ export const peerMethods: readonly RpcMethod[] = [
     }),
     result: Type.Literal(true, { description: 'the nodes are connected' }),
     run: async (context, { address }) => {
-      if (!isPeerAddress(address)) throw wrong('address', 'host:port, or a multiaddr such as /ip4/192.0.2.7/tcp/20338')
+      if (!isPeerAddress(address)) {
+        throw wrong('address', `host:port, or a multiaddr such as /ip4/192.0.2.7/tcp/20338${addressHint(address)}`)
+      }
       try {
         await networkOf(context).connect(address)
       } catch (error) {

@@ -2,7 +2,7 @@ import { publicKeyFromRaw } from '@libp2p/crypto/keys'
 import { peerIdFromPublicKey } from '@libp2p/peer-id'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { describe, expect, it } from 'vitest'
-import { isPeerAddress, portHint } from '../../../../src/network/address/address-text.js'
+import { addressHint, isPeerAddress } from '../../../../src/network/address/address-text.js'
 import { keyOfPeerName, peerName } from '../../../../src/network/address/peer-identity.js'
 import { parseAssumed } from '../../../../src/network/assumed-block.js'
 import { toHex } from '../../../../src/base/primitives/bytes.js'
@@ -16,6 +16,10 @@ describe('an address of a node', () => {
     '[2001:db8::7]:20338',
     'node-1.example.org:1',
     'localhost:65535',
+    'node_1:20338',
+    '_p2p.example.org:1',
+    'node-1.example.org.:1',
+    '/dns/stack_node-1/tcp/1',
     '/ip4/192.0.2.7/tcp/20338',
     `/ip4/192.0.2.7/tcp/20338/p2p/${name}`,
     `/ip6/::1/tcp/20338/p2p/${name}`,
@@ -37,6 +41,11 @@ describe('an address of a node', () => {
     '[192.0.2.7]:1',
     '-a.example:1',
     'a..b:1',
+    'a..:1',
+    '192.0.2.7.:1',
+    '[fe80::1]:1',
+    '[fe80::1%eth0]:1',
+    '/ip6/fe80::1/tcp/1',
     'a b:1',
     'http://192.0.2.7:20338',
     '/ip4/::1/tcp/1',
@@ -60,12 +69,17 @@ describe('an address of a node', () => {
     ['/ip4/192.0.2.7', '/ip4/192.0.2.7/tcp/20338'],
     ['/dns/node.example', '/dns/node.example/tcp/20338'],
   ])('lacks a port as %s, and is one as %s', (text, whole) => {
-    expect(portHint(text)).toBe(`; with a port it is ${whole}`)
+    expect(addressHint(text)).toBe(`; with a port it is ${whole}`)
   })
 
   it.each(['', '192.0.2.7:1', '192.0.2.7:0', 'a b', '/ip4/192.0.2.7/tcp/', '/ip4/192.0.2.7/tcp/1', 'http://192.0.2.7'])(
     'lacks more than a port, or nothing, as %j',
-    (text) => expect(portHint(text)).toBe(''),
+    (text) => expect(addressHint(text)).toBe(''),
+  )
+
+  it.each(['[fe80::1%eth0]:20338', '[FE80::1]:20338', '/ip6/fe80::1/tcp/20338'])(
+    'is none that is link-local: %s',
+    (text) => expect(addressHint(text)).toMatch(/link-local .* cannot be dialled/),
   )
 
   it('ends in the name of a node, which is the one that libp2p gives its key', () => {
