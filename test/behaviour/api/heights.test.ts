@@ -84,6 +84,24 @@ describe.each(doors)('%s', (_, door) => {
   })
 })
 
+it('has every cache ask again before it gives an answer to GET once more, failures and 304 too', async () => {
+  const cached = async (path: string, question: Question = {}) => {
+    const { status, headers } = await ask(server.port, path, question)
+    return [status, headers['cache-control']]
+  }
+  const height = '/api/v1/block/height'
+  const { etag } = (await ask(server.port, height)).headers
+  expect(await cached(height)).toEqual([200, 'no-cache'])
+  expect(await cached(height, { method: 'HEAD' })).toEqual([200, 'no-cache'])
+  expect(await cached(height, { headers: { 'if-none-match': String(etag) } })).toEqual([304, 'no-cache'])
+  expect(await cached('/api/v1/transactionpool')).toEqual([200, 'no-cache'])
+  expect(await cached('/api/v1/block/hash/9')).toEqual([404, 'no-cache'])
+  expect(await cached('/nothing')).toEqual([404, 'no-cache'])
+  expect(await cached(height, { headers: at(1) })).toEqual([503, 'no-cache'])
+  expect(await cached('/readyz')).toEqual([200, 'no-store'])
+  expect((await rpc(call('getcurrentheight'))).headers).not.toHaveProperty('cache-control')
+})
+
 it('refuses in the form of the path', async () => {
   const [rest, confirm, byRpc, resolved] = await Promise.all(doors.map(([, door]) => door(at(5))))
   expect(rest?.body).toMatchObject({ Error: 45002 })

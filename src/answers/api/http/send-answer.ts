@@ -12,10 +12,17 @@ const empty: readonly number[] = [204, 304]
 /** @tuning bytes: largest kept answer that is copied into one piece with its headers; for a longer one the copy takes longer than it saves */
 const longestInOnePiece = 512
 
+/** Whether caches keep answers to a method. */
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
 /** Sends an answer, unless the client is gone; HEAD gets its headers alone. */
 export function sendAnswer(exchange: Exchange, { status = 200, headers, body, sent }: HttpAnswer): void {
   const { response, method } = exchange
   const own = exchange.answerHeaders.with(headers)
+  // Without it caches decide for how long: a block may change any answer, and a refusal of what is not there yet.
+  if (isRead(method) && own.get('cache-control') === undefined) own.set('cache-control', 'no-cache')
   const all = status === 304 ? knownHeaders(exchange, own) : own
   if (sent !== undefined) response.once('finish', sent)
   if (typeof body === 'object' && !Buffer.isBuffer(body)) {
