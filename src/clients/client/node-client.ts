@@ -29,6 +29,7 @@ import { Transaction } from '../../base/primitives/transaction.js'
 import type { TransactionBounds } from '../../base/primitives/transaction-bounds.js'
 import { outpointKey } from '../../base/primitives/input.js'
 import { oneLine } from '../../base/runtime/visible-text.js'
+import { WorkSlots } from '../../base/runtime/work-slots.js'
 import { payerOf } from '../wallet/build-transaction.js'
 import type { WaitingTransaction } from '../wallet/build-replacement.js'
 import type { SpendableCoin } from '../wallet/coins.js'
@@ -66,6 +67,12 @@ const firstPause = 10
 /** Transactions asked for at a time. */
 const decodedAtOnce = 8
 
+/**
+ * A node closes further connections of one address; others come from there too.
+ * @tuning count: requests of one client that are under way at a time
+ */
+const requestsAtOnce = 16
+
 /** REST code of a transaction that is neither on the chain nor in the pool. */
 const unknownTransaction = 44001
 const methodNotFound = -32601
@@ -92,6 +99,7 @@ export interface WaitOptions {
 export class NodeClient {
   readonly rest: string
   readonly #asking: Pick<HttpOptions, 'timeout' | 'heights'>
+  readonly #slots = new WorkSlots(requestsAtOnce, Infinity, 'requests')
 
   constructor({ rest = defaultRestUrl, timeout = 30_000, neverOlder = false }: NodeClientOptions = {}) {
     this.rest = baseUrl(rest)
@@ -281,7 +289,7 @@ export class NodeClient {
 
   /** Any JSON-RPC method. `token`: that of the node's owner, in hex. */
   rpc(method: string, params: RpcParams, { token }: { readonly token?: string } = {}): Promise<unknown> {
-    return callRpc(`${this.rest}/rpc`, method, params, { ...this.#asking, token })
+    return this.#slots.run(() => callRpc(`${this.rest}/rpc`, method, params, { ...this.#asking, token }))
   }
 
   /** The answer to a call without parameters; undefined where the node does not know the method. */
@@ -295,7 +303,7 @@ export class NodeClient {
   }
 
   #ofDids(method: string, params: RpcParams): Promise<unknown> {
-    return callResolver(`${this.rest}/rpc`, method, params, this.#asking)
+    return this.#slots.run(() => callResolver(`${this.rest}/rpc`, method, params, this.#asking))
   }
 
   /** Reason why the chain of the node does not advance, in a sentence; undefined while it does, or if the node does not report it. */
@@ -397,7 +405,7 @@ export class NodeClient {
   /** The `Result` of a successful envelope. */
   async #envelope(path: string, what: string, body?: unknown): Promise<unknown> {
     const url = `${this.rest}/api/v1/${path}`
-    const answer = await exchange(url, body, this.#asking)
+    const answer = await this.#slots.run(() => exchange(url, body, this.#asking))
     if (!isObject(answer.body) || !Number.isInteger(answer.body['Error'])) {
       const other = await otherInterface(url, answer, 'REST')
       if (other !== undefined) throw other

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { exchange, NodeRefusal } from '../../../../src/clients/client/http.js'
+import { exchange, NodeRefusal, sendBy } from '../../../../src/clients/client/http.js'
 import { defaultRestUrl, NodeClient } from '../../../../src/clients/client/node-client.js'
 import { UserError } from '../../../../src/base/errors/rule-error.js'
 import { parseAddress, singleKeyCode } from '../../../../src/base/primitives/address.js'
@@ -283,6 +283,31 @@ describe('a node that does not answer', () => {
     await expect(sent).rejects.toMatchObject({ mayHaveArrived: true })
     expect(asked).toBe(1)
     await new Promise((closed) => server.close(closed))
+  })
+
+  it('is sent few requests at a time, also for a wallet of many accounts', async () => {
+    const waiting: (() => void)[] = []
+    let most = 0
+    sendBy(async () => {
+      await new Promise<void>((release) => {
+        most = Math.max(most, waiting.push(release))
+      })
+      return new Response('{"Error":0,"Desc":"Success","Result":"1.00000000"}')
+    })
+    try {
+      const client = new NodeClient()
+      const balances = Promise.all(Array.from({ length: 100 }, () => client.balance(alice.address)))
+      let ended = false
+      void balances.then(() => (ended = true))
+      while (!ended) {
+        await new Promise(setImmediate)
+        waiting.shift()?.()
+      }
+      expect(await balances).toHaveLength(100)
+      expect(most).toBe(16)
+    } finally {
+      sendBy((url, sent) => fetch(url, sent))
+    }
   })
 
   it('is given up after the time-out', async () => {
