@@ -59,8 +59,9 @@ const texts = {
   'pool-documents': 'it makes a node read more than 1 MiB of documents',
   'pool-full': 'the pool is full of transactions with a higher fee rate',
   'fee-too-low': 'it pays less than the pool asks at present',
-  'pool-ancestors': 'more unconfirmed ancestors than `mempool.ancestors`',
-  'pool-did-pending': 'eight operations of this DID are pending already',
+  'pool-ancestors':
+    'more than 25 transactions that wait for a block come before it: it can be sent after the next block',
+  'pool-did-pending': 'eight operations of this DID wait for a block already: it can be sent after the next one',
   'pool-replacement-fee':
     'it spends what waiting transactions spend, and pays less than theirs and the price of its size, or less for a byte than one of them',
   'pool-replacement-built-upon': 'it spends what a waiting transaction spends on which others build',

@@ -34,7 +34,7 @@ import { payerOf } from '../wallet/build-transaction.js'
 import type { WaitingTransaction } from '../wallet/build-replacement.js'
 import type { SpendableCoin } from '../wallet/coins.js'
 import { parseCoins } from '../wallet/coins-file.js'
-import { coinsBesidePool, pendingCoins } from '../wallet/pending-coins.js'
+import { coinsBesidePool, type PendingCoin, pendingCoins } from '../wallet/pending-coins.js'
 import { askResolver } from './ask-resolver.js'
 import { hashBytes, type NodeChain, parseChain } from '../wallet/chain-answer.js'
 import { exchange, type HttpOptions, NoAnswer, NodeRefusal } from './http.js'
@@ -122,12 +122,12 @@ export class NodeClient {
   }
 
   /** Bounds of a transaction that the node's pool takes; undefined for a version that does not tell. */
-  async bounds(): Promise<TransactionBounds | undefined> {
+  async bounds(): Promise<PoolBounds | undefined> {
     return this.#known('getinfo', (info) => {
       const { policy } = asInfo(info, 'getinfo')
       if (policy === undefined) return undefined
-      const { signaturecost: signatureCost, ...bounds } = policy
-      return { ...bounds, signatureCost }
+      const { signaturecost: signatureCost, ancestors, ...bounds } = policy
+      return { ...bounds, signatureCost, ...defined({ ancestors }) }
     })
   }
 
@@ -164,7 +164,7 @@ export class NodeClient {
    * The spendable coins of an address, as the node reports them: outputs on the chain with locks and confirmations, less those
    * spent in the pool, and outputs of pooled transactions, with 0 confirmations.
    */
-  async coins(address: string, assetId: Hash): Promise<SpendableCoin[]> {
+  async coins(address: string, assetId: Hash): Promise<PendingCoin[]> {
     const [listed, pool] = await Promise.all([this.listUnspent(address, assetId), this.pool()])
     return coinsBesidePool(listed, pool, address, assetId)
   }
@@ -427,6 +427,12 @@ function replacedError(txid: string, error: unknown): UserError | undefined {
   return new UserError(`${txid} waits no more: it was replaced by ${by} already, so name that one to bump or cancel it`)
 }
 
+/** Bounds of the pool of a node; those that an older one does not tell are absent. */
+export interface PoolBounds extends TransactionBounds {
+  /** Waiting transactions that may come before another one. */
+  readonly ancestors?: number
+}
+
 /** A transaction that waits for a block: sums by address, in units of 10^-8. */
 export interface Waiting {
   readonly txid: string
@@ -495,7 +501,9 @@ const asHistory = answerOf('the history', {
 })
 const asRate = objectOf({ perkilobyte: asInteger })
 const asInfo = objectOf({
-  policy: optional(objectOf({ size: asInteger, inputs: asInteger, signaturecost: asInteger })),
+  policy: optional(
+    objectOf({ size: asInteger, inputs: asInteger, signaturecost: asInteger, ancestors: optional(asInteger) }),
+  ),
 })
 
 function decodedOrUndefined(hexText: string): Transaction | undefined {

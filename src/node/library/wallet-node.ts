@@ -54,6 +54,7 @@ import {
   presentationMembers,
   presentCredentials,
 } from '../../clients/wallet/present-credentials.js'
+import { buildWithin } from '../../clients/wallet/pending-coins.js'
 import { signTransaction } from '../../clients/wallet/sign-transaction.js'
 import { chainTerms, specificationAfter } from '../../clients/wallet/terms.js'
 import type { Amount, CredentialSigner, DidPayment, NodeWallet, Replaced } from './node-types.js'
@@ -223,7 +224,10 @@ export function nodeWallet(
     build: (payment: Payment) => UnsignedTransaction,
   ): Promise<string> {
     return betweenBlocks(() =>
-      choosingAgain(async () => accept(build(await paymentWith(payer, fee)), payer), isSpentMeanwhile),
+      choosingAgain(async () => {
+        const { ancestors } = node().mempool.limits
+        return accept(buildWithin(await paymentWith(payer, fee), ancestors, build), payer)
+      }, isSpentMeanwhile),
     )
   }
 

@@ -17,6 +17,7 @@ import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import { buildDidTransaction } from '../../clients/wallet/build-transaction.js'
 import { didOfOperation, parseDid } from '../../clients/wallet/did-identity.js'
 import { writeFileAtomically } from '../../clients/wallet/files.js'
+import { buildWithin } from '../../clients/wallet/pending-coins.js'
 import { specificationIn } from '../../clients/wallet/terms.js'
 import {
   broadcast,
@@ -142,7 +143,9 @@ async function publish(
   const programHash = did === undefined ? undefined : parseDid(did)?.programHash
   const build = async () => {
     const payment = await paymentFrom(context, client, singleKeyCode(payer.publicKey), rules, options)
-    const built = buildDidTransaction(payment, operation, programHash, newLeaf)
+    const built = buildWithin(payment, payment.bounds?.ancestors, (within) =>
+      buildDidTransaction(within, operation, programHash, newLeaf),
+    )
     requireEnough(built, payment, newLeaf)
     return { transaction: signAll(built, payer.privateKey) }
   }

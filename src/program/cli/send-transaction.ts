@@ -1,6 +1,6 @@
 import { interfaceErrors } from '../../answers/api/http/error-mapping.js'
 import { NoAnswer, NodeRefusal } from '../../clients/client/http.js'
-import type { NodeBlock, NodeClient } from '../../clients/client/node-client.js'
+import type { NodeBlock, NodeClient, PoolBounds } from '../../clients/client/node-client.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { addressOf } from '../../base/primitives/address.js'
 import { formatAmount } from '../../base/primitives/amount.js'
@@ -36,6 +36,7 @@ export interface FeeWish {
 /** A payment, and the prices that hold for it also where its fee is another one. */
 export interface PricedPayment extends Payment {
   readonly prices: Prices
+  readonly bounds?: PoolBounds
 }
 
 /**

@@ -14,6 +14,7 @@ import { FewCoinsError, ManyCoinsError } from '../../clients/wallet/coins.js'
 import type { DidKey } from '../../identity/did/model.js'
 import { devnetAccount, devnetAccountCount } from '../../clients/wallet/devnet-accounts.js'
 import { isThere } from '../../clients/wallet/files.js'
+import { buildWithin } from '../../clients/wallet/pending-coins.js'
 import type { ChainRules } from '../../clients/wallet/terms.js'
 import { labelledAddress } from './address-labels.js'
 import type { CliContext } from './cli-context.js'
@@ -160,7 +161,8 @@ export async function builtTransfer(
 ): Promise<UnsignedTransaction> {
   const { lockTime, feeFromAmount } = options
   try {
-    const built = buildTransfer({ ...paid, ...defined({ lockTime, feeFromAmount }) }, recipients)
+    const payment = { ...paid, ...defined({ lockTime, feeFromAmount }) }
+    const built = buildWithin(payment, paid.bounds?.ancestors, (within) => buildTransfer(within, recipients))
     requireEnough(built, paid)
     return built
   } catch (error) {
