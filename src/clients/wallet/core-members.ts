@@ -81,7 +81,7 @@ export function changedMembers(
   document: DidDocument,
   { addKeyAgreement = [], removeKeyAgreement = [], addAlsoKnownAs = [], removeAlsoKnownAs = [] }: CoreChanges,
 ): Pick<DocumentPlan, 'keyAgreement' | 'alsoKnownAs'> {
-  const removed = new Set(removeKeyAgreement.map(fragmentOf))
+  const removed = new Set(removeKeyAgreement.map((name) => fragmentOf(name, document.id)))
   const there = document.keyAgreement.map(({ id, publicKeyMultibase }) => ({
     fragment: relativeId(id, document.id).slice(1),
     publicKeyMultibase,

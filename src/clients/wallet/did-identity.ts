@@ -34,7 +34,14 @@ import {
   plannedAgreement,
   requireServices,
 } from './core-members.js'
-import { changedKeys, controllerKeys, type KeyChanges, type SigningKey, signingKey } from './document-keys.js'
+import {
+  changedKeys,
+  controllerKeys,
+  fragmentOf,
+  type KeyChanges,
+  type SigningKey,
+  signingKey,
+} from './document-keys.js'
 import { chainIds } from '../../identity/did/chain-ids.js'
 
 /** Input of every operation of a wallet. */
@@ -70,7 +77,7 @@ export interface CurrentIdentity {
 /** Changes of a document by an update. */
 export interface DocumentChanges extends KeyChanges, CoreChanges {
   readonly addServices?: readonly unknown[]
-  /** Fragments without `#`. */
+  /** Names, or ids as the document has them. */
   readonly removeServices?: readonly string[]
   /** Signed credentials: JSON texts. */
   readonly addCredentials?: readonly string[]
@@ -304,10 +311,11 @@ function defaultKeyOf({ id, defaultKey }: DidDocument): DidKey {
 
 function without<T extends { readonly id: string }>(
   entries: readonly T[],
-  fragments: readonly string[],
+  names: readonly string[],
   did: string,
   what: string,
 ): T[] {
+  const fragments = names.map((name) => fragmentOf(name, did))
   for (const fragment of fragments) {
     if (!entries.some(({ id }) => id === `${did}#${fragment}`)) {
       throw new UserError(`the document has no ${what} #${fragment}`)

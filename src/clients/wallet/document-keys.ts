@@ -68,7 +68,7 @@ function authorizedName(document: DidDocument, kept: readonly PlannedKey[], give
 }
 
 function keyNamed({ id }: DidDocument, kept: readonly PlannedKey[], given: string): PlannedKey {
-  const name = fragmentOf(given)
+  const name = fragmentOf(given, id)
   const key = kept.find(({ fragment }) => fragment === name)
   if (key !== undefined) return key
   throw new UserError(
@@ -116,15 +116,15 @@ function otherDid(text: string, name: string): string {
 
 /** The name of a new key of a DID without its `#`; a {@link UserError} for one that no key can have. */
 export function newFragment(name: string, did: string): string {
-  const fragment = fragmentOf(name)
+  const fragment = fragmentOf(name, did)
   if (absoluteId(`#${fragment}`, did, chainIds) !== undefined) return fragment
   throw new UserError(`${fragment.slice(0, 80)} is no name of a key: 1 to 128 letters, digits and . _ - are`)
 }
 
-/** A name without its `#`. */
-export function fragmentOf(name: string): string {
-  if (typeof name !== 'string') throw new UserError('a key has no name: name is needed, a text')
-  return name.startsWith('#') ? name.slice(1) : name
+/** A name without its `#`, or the name in an id below a DID as readers of its document see it. */
+export function fragmentOf(name: string, did: string): string {
+  if (typeof name !== 'string') throw new UserError('a name is needed, a text')
+  return relativeId(name, did).replace(/^#/, '')
 }
 
 /** Documents that say which keys may sign for a DID, as they are now. */

@@ -49,15 +49,11 @@ export function withNewDocument(command: Command): Command {
 export function withDocumentChanges(command: Command): Command {
   return withCoreMembers(withExpiry(command, 'default: the expiry stays'), 'add')
     .option('--add-service <id,type,endpoint>', 'a service to add; may be given several times', collect(serviceOption))
-    .option('--remove-service <id>', 'a service to remove; may be given several times', collect(fragmentOption))
-    .option(
-      '--remove-key-agreement <name>',
-      'such a key to remove; may be given several times',
-      collect(fragmentOption),
-    )
+    .option('--remove-service <id>', 'a service to remove; may be given several times', collect(String))
+    .option('--remove-key-agreement <name>', 'such a key to remove; may be given several times', collect(String))
     .option('--remove-also-known-as <uri>', 'such a name to remove; may be given several times', collect(String))
     .option('--add-credential <file>', 'a signed credential to add; may be given several times', collect(String))
-    .option('--remove-credential <id>', 'a credential to remove; may be given several times', collect(fragmentOption))
+    .option('--remove-credential <id>', 'a credential to remove; may be given several times', collect(String))
 }
 
 /** The members of a new document that the options name. */
@@ -109,7 +105,7 @@ function serviceOption(text: string): ServiceEntry {
   const match = /^([^,]+),([^,]+),(.+)$/.exec(text)
   if (match === null) throw new UserError(`not a service of the form id,type,endpoint: ${text}`, 2)
   const serviceEndpoint = endpointIn(match[3] as string)
-  return { id: `#${fragmentOption(match[1] as string)}`, type: match[2] as string, serviceEndpoint }
+  return { id: idOption(match[1] as string), type: match[2] as string, serviceEndpoint }
 }
 
 /** An endpoint as a text, or as JSON of an object or a list. */
@@ -123,9 +119,9 @@ function endpointIn(text: string): unknown {
   }
 }
 
-/** A fragment name, with or without `#`. */
-function fragmentOption(text: string): string {
-  return text.startsWith('#') ? text.slice(1) : text
+/** An id of a document, from one in full or a name. */
+function idOption(text: string): string {
+  return text.includes('#') ? text : `#${text}`
 }
 
 /** The text of a credential file, checked to be JSON within the document limits. */

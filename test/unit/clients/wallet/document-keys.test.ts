@@ -111,7 +111,7 @@ describe('keys of a document', () => {
     ['another key is revoked', { revokeAuthorizations: ['recovery'] }, '#recovery is no authorization'],
     ['a name is taken', { addKeys: [{ name: 'recovery', publicKey: bob.publicKey }] }, 'has a key #recovery already'],
     ['a name is none', { addKeys: [{ name: 'a b', publicKey: bob.publicKey }] }, 'a b is no name of a key'],
-    ['there is no name', { addKeys: [{ publicKey: bob.publicKey } as never] }, 'a key has no name'],
+    ['there is no name', { addKeys: [{ publicKey: bob.publicKey } as never] }, 'a name is needed'],
     ['a key is there', { addKeys: [{ name: 'x', publicKey: ada.publicKey }] }, 'in the document already, as #primary'],
     ['a key is private', { addKeys: [{ name: 'x', publicKey: bob.privateKey }] }, 'the key #x is a private key'],
     ['a controller is no DID', { addKeys: [{ name: 'x', publicKey: bob.publicKey, controller: 'bob' }] }, 'is no DID'],
@@ -125,6 +125,13 @@ describe('keys of a document', () => {
     ['one of an authorization is', { authorize: [{ name: 'x', did: '' } as never] }, 'did is no option of authorize'],
   ])('are refused where %s', (_, changes, fault) => {
     expect(() => updateIdentity(context, new Subject().current, changes)).toThrow(fault)
+  })
+
+  it('are removed by the ids that readers of the document see', () => {
+    const did = new Subject()
+    did.update({ removeKeys: [`${ada.did}#recovery`], addKeys: [{ name: `${ada.did}#new`, publicKey: bob.publicKey }] })
+    expect(did.names('authentication')).toEqual(['#new', '#primary'])
+    expect(() => did.update({ removeKeys: [`${bob.did}#new`] })).toThrow(`has no key #${bob.did}#new`)
   })
 
   it('that an authorization has are removed by its own name alone', () => {
