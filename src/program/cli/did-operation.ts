@@ -42,6 +42,7 @@ import {
 } from './command-options.js'
 import { pendingCreate } from './current-identity.js'
 import { formatTable, report, sameOptions, shellWord } from './print-output.js'
+import { requireRoom } from './require-room.js'
 
 /** Options of the commands that sign an operation, and send it or write it to a file. */
 
@@ -105,6 +106,7 @@ export async function finish(
   texts: { said: string; next: string | undefined },
 ): Promise<void> {
   const did = didOfOperation(operation)
+  requireRoom(operation)
   if (options.output !== undefined) {
     const json = operationJson(operation)
     writeFileAtomically(options.output, `${JSON.stringify(json, null, 2)}\n`, { mode: 0o644 })

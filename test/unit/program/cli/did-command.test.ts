@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import bs58 from 'bs58'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sign } from '../../../../src/base/crypto/keys.js'
@@ -191,6 +191,25 @@ describe('didledger did', () => {
   ])('refuses %j of an update', async (options, code, message) => {
     await bench.json('did', 'create', ...as(0))
     expect(await bench.run('did', 'update', ...as(0), ...options)).toMatchObject({ code, err: `error: ${message}\n` })
+  })
+
+  it('refuses a document that is too large for the chain before it is sent, or written to a file', async () => {
+    await bench.json('did', 'create', ...as(0))
+    const before = last().transaction.txid
+    const part = (id: string) => `${id},T,https://x.example/${'a'.repeat(70_000)}`
+    const services = ['--add-service', part('a'), '--add-service', part('b')]
+    for (const options of [[], ['-o', bench.path('update.json')]]) {
+      const { code, err } = await bench.run('did', 'update', ...as(0), ...services, ...options)
+      expect(code).toBe(1)
+      expect(err).toMatch(
+        /^error: the document has 14\d{4} bytes, and the chain takes at most 131072: remove services /,
+      )
+    }
+    const many = Array.from({ length: 300 }, (_, index) => ['--add-service', `s${index},T,https://x`]).flat()
+    const { err } = await bench.run('did', 'update', ...as(0), ...many)
+    expect(err).toContain('the document has 302 keys, services, credentials and other names, of which at most 256 are')
+    expect(last().transaction.txid).toBe(before)
+    expect(existsSync(bench.path('update.json'))).toBe(false)
   })
 
   it('updates on the last operation, adding and removing services', async () => {
