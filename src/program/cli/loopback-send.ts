@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isLoopbackUrl } from '../../answers/api/http/origin.js'
 import { answerTo } from '../../base/runtime/http-request.js'
+import { oneLine } from '../../base/runtime/visible-text.js'
 import type { AnswerParts, Send } from '../../clients/client/http.js'
 
 /** Statuses that `fetch` follows, and that it refuses where redirects are errors. */
@@ -11,15 +12,31 @@ const redirects = [301, 302, 303, 307, 308]
  * this machine needs neither TLS nor a compressed answer.
  */
 export const sendToLoopback: Send = async (url, sent) => {
-  if (!isPlainLoopback(url)) return fetch(url, sent)
+  if (!isPlainLoopback(url)) return withoutRedirect(url, await fetch(url, { ...sent, redirect: 'manual' }))
   const { method = 'GET', headers, body, signal } = sent
   const answer = await answerTo(url, { method, headers, body }, { once: true, signal })
   if (redirects.includes(answer.statusCode ?? 0)) {
     answer.destroy()
-    throw new TypeError('unexpected redirect')
+    throw redirected(url, answer.headers.location)
   }
   return partsOf(url, answer)
 }
+
+/** An answer of `fetch`, unless it leads elsewhere. */
+async function withoutRedirect(url: string, answer: Response): Promise<Response> {
+  if (!redirects.includes(answer.status)) return answer
+  await answer.body?.cancel()
+  throw redirected(url, answer.headers.get('location') ?? undefined)
+}
+
+/** The error of an answer that leads elsewhere: no other host is asked than the one that was named. */
+function redirected(url: string, location = ''): Error {
+  const target = location !== '' && URL.canParse(location, url) ? new URL(location, url).href : 'another address'
+  return new TypeError(`it redirects to ${oneLine(target.slice(0, longestTarget))}, which is not followed`)
+}
+
+/** @tuning characters: address of a redirect that is shown in a message */
+const longestTarget = 200
 
 /** Whether a URL names this machine, without TLS and without a password. */
 function isPlainLoopback(url: string): boolean {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Worker } from 'node:worker_threads'
-import { afterAll, afterEach, expect, it } from 'vitest'
+import { afterAll, afterEach, expect, it, vi } from 'vitest'
 import { callRpc } from '../../../../src/clients/client/rpc.js'
 import { exchange, exchangeText, sendBy } from '../../../../src/clients/client/http.js'
 import { sendToLoopback } from '../../../../src/program/cli/loopback-send.js'
@@ -69,12 +69,28 @@ it.each<[string, RequestListener, string | RegExp]>([
   ['one byte more', (_, response) => response.end('0123456789a'), /answered more than 10 bytes$/],
   ['no body', (_, response) => response.writeHead(204).end(), ''],
   ['a refusal', (_, response) => response.writeHead(404).end('no'), 'no'],
-  ['a redirect', (_, response) => response.writeHead(302, { location: url }).end(), /\(unexpected redirect\)/],
 ])('takes an answer of %s as fetch does', async (_, listener, expected) => {
   answer = listener
   const [one, two] = await both(text)
   expect(two).toEqual(one)
   expect(two).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected))
+})
+
+it.each([
+  ['/elsewhere', /cannot reach http:\/\/\S+ \(it redirects to http:\/\/\S+\/elsewhere, which is not followed\)/],
+  ['https://www.example.org/a', /redirects to https:\/\/www\.example\.org\/a, which is not followed/],
+  [undefined, /redirects to another address, which/],
+])('follows no redirect to %s, and says where it leads', async (location, expected) => {
+  const headers = { ...(location !== undefined && { location }) }
+  answer = (_, response) => response.writeHead(301, headers).end()
+  sendBy(sendToLoopback)
+  await expect(text()).rejects.toThrow(expected)
+  vi.stubGlobal('fetch', () => Promise.resolve(new Response(null, { status: 301, headers })))
+  try {
+    await expect(exchangeText('http://example.org/x', undefined, { timeout: 9000 })).rejects.toThrow(expected)
+  } finally {
+    vi.unstubAllGlobals()
+  }
 })
 
 it('asks once more where a connection ends without an answer, and says what failed', async () => {
