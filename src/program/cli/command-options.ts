@@ -128,12 +128,13 @@ export const heightOption = wholeOption(0, 0xffffffff, 'Not a block height.')
 export const portOption = wholeOption(0, 65_535, 'Not a port, 0 to 65535.')
 
 /** An amount of coins in units of 10^-8. */
-export function amountOption(text: string): bigint {
+export function amountOption(given: string): bigint {
+  const text = given.trim()
   const amount = parseAmount(text)
   if (amount !== undefined) return amount
   if (text.startsWith('-')) throw new InvalidArgumentError('An amount cannot be negative.')
   if (/^[0-9]+\.[0-9]{9,}$/.test(text)) throw new InvalidArgumentError('An amount has at most 8 decimals.')
-  if (/^[0-9]{13,}(\.[0-9]{1,8})?$/.test(text)) throw new InvalidArgumentError('More coins than there can be.')
+  if (/^[0-9]+(\.[0-9]{1,8})?$/.test(text)) throw new InvalidArgumentError('More coins than there can be.')
   throw new InvalidArgumentError('Not an amount of coins such as 1 or 0.25.')
 }
 
@@ -148,8 +149,9 @@ export function collect<T>(parse: (text: string) => T): (text: string, previous:
   return (text, previous = []) => [...previous, parse(text)]
 }
 
-/** An address that outputs may pay. */
-export function recipientOption(text: string): { address: string; programHash: ProgramHash } {
+/** An address that outputs may pay; blanks around it are ignored. */
+export function recipientOption(given: string): { address: string; programHash: ProgramHash } {
+  const text = given.trim()
   const programHash = parseAddress(text)
   if (programHash === undefined) throw new InvalidArgumentError('Not an address (34 characters with a right checksum).')
   if (!acceptedPrefixes.includes(programHash[0])) {

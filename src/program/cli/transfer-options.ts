@@ -72,9 +72,10 @@ export function withFee(command: Command): Command {
     .option('--fee-rate <sela>', 'fee by the price of a byte, in 10^-8 coins (default: what the node asks)', rateOption)
 }
 
-function payableOption(text: string): Payable {
+function payableOption(given: string): Payable {
+  const text = given.trim()
   if (text.startsWith('did:')) return { did: didArgument(text) }
-  return parseAddress(text) === undefined ? { label: text } : recipientOption(text)
+  return parseAddress(text) === undefined ? { label: given } : recipientOption(text)
 }
 
 function sumOption(text: string): bigint | 'all' {
@@ -104,6 +105,15 @@ export function requireTransfer(options: TransferOptions): void {
 
 export function requireOneFee({ fee, feeRate }: FeeWish): void {
   if (fee !== undefined && feeRate !== undefined) throw new UserError('--fee or --fee-rate, not both', 2)
+}
+
+/** Refuses a lock time that keeps a transfer from being sent now; a file of one can wait. */
+export function requireSendable({ height = Infinity }: ChainRules, { lockTime = 0 }: TransferOptions): void {
+  if (lockTime <= height) return
+  throw new UserError(
+    `--lock-time ${lockTime}: it can be sent from height ${lockTime} on, and the chain is at ${height}; "wallet build" and "wallet sign" make a file that "wallet send" sends then`,
+    2,
+  )
 }
 
 /** Throws a {@link UserError} with exit code 2 for an amount or a fee that the chain cannot hold. */

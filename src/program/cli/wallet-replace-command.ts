@@ -57,7 +57,7 @@ const sample = '709b3b68beb145f2fb165ff8009edcdf87705a773eaf59bc34ee98804433396e
 const paidFrom = `The fee is taken out of the change; where that does not suffice, further coins of the account are spent.`
 
 function txidArgument(text: string): string {
-  const txid = text.toLowerCase()
+  const txid = text.trim().toLowerCase().replace(/^0x/, '')
   if (parseDisplayHash(txid) !== undefined) return txid
   throw new InvalidArgumentError('Not the id of a transaction (64 hex digits).')
 }

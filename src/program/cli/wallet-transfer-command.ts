@@ -44,6 +44,7 @@ import {
   builtTransfer,
   recipientsOf,
   requireAmounts,
+  requireSendable,
   requireTransfer,
   type TransferOptions,
   withTransfer,
@@ -247,6 +248,7 @@ async function transferBuilder(
   const code = singleKeyCode(publicAccount(options).publicKey)
   const rules = await rulesAt(client, options)
   requireAmounts(rules, options)
+  requireSendable(rules, options)
   const recipients = await recipientsOf(context, client, options)
   const build = async () =>
     builtTransfer(client, await paymentFrom(context, client, code, rules, options), recipients, options)

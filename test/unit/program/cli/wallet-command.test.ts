@@ -206,6 +206,23 @@ describe('didledger wallet', () => {
     expect([sent.code, sent.err]).toEqual([1, expect.stringContaining('it can be sent at height 200')])
     const free = await bench.run('wallet', 'build', ...from, ...pay, '-o', bench.path('free.json'))
     expect(free.out).not.toContain('lock time')
+    const early = await bench.run('wallet', 'send', ...from, ...pay, '--lock-time', '200')
+    expect(early).toMatchObject({ code: 2, out: '' })
+    expect(early.err).toMatch(
+      /--lock-time 200: it can be sent from height 200 on, and the chain is at 0; "wallet build"/,
+    )
+  })
+
+  it('ignores what comes along with copies of addresses, amounts and ids', async () => {
+    node.fund(devnetAccount(0).address, 300_000_000n)
+    const pay = ['--to', ` ${bob.address}\n`, '--amount', ' 1 ', '--devnet-account', '0', '--rest', rest]
+    const built = await bench.run('wallet', 'build', ...pay, '--genesis', bench.spec, '-o', bench.path('t.json'))
+    expect(built.out).toMatch(new RegExp(`^ *pays +1\\.00000000 {2}${bob.address}$`, 'm'))
+    const balance = await bench.run('wallet', 'balance', ` ${devnetAccount(0).address} `, '--rest', rest)
+    expect(balance.out).toMatch(`${devnetAccount(0).address}  3.0`)
+    const txid = 'ab'.repeat(32)
+    const bump = ['wallet', 'bump', ` 0x${txid.toUpperCase()}`, '--devnet-account', '0', '--rest', rest]
+    expect((await bench.run(...bump, '--genesis', bench.spec)).err).toContain(`transaction/${txid}`)
   })
 
   it('names the first recipient where a signed file does not tell who pays', async () => {
@@ -422,6 +439,7 @@ describe('didledger wallet', () => {
     ['a negative amount', [...target, '--amount', '-5'], /--amount -5: An amount cannot be negative/],
     ['a negative fee', [...target, '--amount', '1', '--fee', '-1'], /--fee -1: .*cannot be negative/],
     ['more digits than coins', [...target, '--amount', '1234567890123'], /More coins than there can be/],
+    ['more units than an amount holds', [...target, '--amount', '99999999999'], /More coins than there can be/],
     [
       'more than the supply',
       [...target, '--amount', '33000000.00000001'],
