@@ -3,7 +3,13 @@ import { requireMembers } from '../../base/primitives/known-members.js'
 import { isJwt, makeJws } from '../../identity/credentials/compact-jws.js'
 import { didConfiguration, linkagePayload } from '../../identity/credentials/domain-linkage.js'
 import { jwtPresentationPayload, readJwtPresentation } from '../../identity/credentials/jwt-presentation.js'
-import { presentationText, presentationType, requireFew, withProof } from '../../identity/credentials/presentation.js'
+import {
+  presentationText,
+  presentationType,
+  requireFew,
+  sortedById,
+  withProof,
+} from '../../identity/credentials/presentation.js'
 import { readSignedCredential } from '../../identity/credentials/read-credential.js'
 import { encodeBase64url } from '../../identity/did/base64url.js'
 import { parseDate } from '../../identity/did/date.js'
@@ -72,7 +78,7 @@ function jsonPresentation(by: SignedBy, presentation: NewPresentation, texts: re
   const { document, created } = by
   const { realm, nonce, expires } = presentation
   if (expires !== undefined) throw new UserError('expires is for a presentation of JWT', 2)
-  const credentials = texts.map(readCredential).sort((a, b) => (a.id < b.id ? -1 : 1))
+  const credentials = sortedById(texts.map(readCredential))
   const id = presentation.id === undefined ? undefined : presentationId(presentation.id, document.id)
   const unsigned = {
     context: [],

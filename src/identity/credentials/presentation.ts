@@ -113,11 +113,14 @@ function typesOf(object: JsonObject): readonly string[] {
 function credentialsOf(object: JsonObject, rules: IdRules, holder: string): readonly Credential[] {
   const values = list(object, 'verifiableCredential', '')
   requireFew(values.length)
-  const credentials = values.map((value, index) =>
-    parseCredential(value, `verifiableCredential[${index}]`, rules, holder),
+  return sortedById(
+    values.map((value, index) => parseCredential(value, `verifiableCredential[${index}]`, rules, holder)),
   )
-  const ids = new Set(credentials.map(({ id }) => id))
-  if (ids.size !== credentials.length) {
+}
+
+/** Credentials in the order in which a presentation has them. Throws a {@link RuleError} for two of one id. */
+export function sortedById(credentials: Credential[]): readonly Credential[] {
+  if (new Set(credentials.map(({ id }) => id)).size !== credentials.length) {
     throw new RuleError('document-duplicate-id', 'verifiableCredential holds two credentials of one id')
   }
   return credentials.sort((a, b) => (a.id < b.id ? -1 : 1))

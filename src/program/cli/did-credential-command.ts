@@ -5,7 +5,6 @@ import { UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
 import { effectOf } from '../../base/primitives/did-operation.js'
 import { buildDeclare, buildRevoke, readCredential, requireCredentialId } from '../../clients/wallet/did-credential.js'
-import { readTextFile } from '../../clients/wallet/files.js'
 import type { CliContext } from './cli-context.js'
 import {
   countOption,
@@ -20,6 +19,7 @@ import { finish, type OperationOptions, readHeld, specificationOf, withOperation
 import { ageLines, operationLines, payloadLines } from './did-read-command.js'
 import { chainNow, isPast } from './expiry.js'
 import { examples, report, sameOptions, shellWord } from './print-output.js'
+import { jsonCredential } from './json-credential.js'
 import { keyChoice, type SignOptions, withSigning } from './key-options.js'
 import { accountAndOthers, publicAccount } from './signing-account.js'
 
@@ -83,7 +83,7 @@ export function credentialArgument(text: string): string {
 }
 
 async function declare(context: CliContext, file: string, options: SignedOptions & { force?: boolean }): Promise<void> {
-  const text = readTextFile(file, 'credential')
+  const text = jsonCredential(file)
   const credential = readHeld(file, 'credential', () => readCredential(text))
   const client = new NodeClient(options)
   const { document } = (await currentIdentity(client, options.for ?? publicAccount(options).did)).identity

@@ -4,10 +4,10 @@ import { strictValue } from '../../identity/did/plain-json.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { AddedAgreementKey } from '../../clients/wallet/core-members.js'
 import type { DocumentChanges, NewIdentity } from '../../clients/wallet/did-identity.js'
-import { readTextFile } from '../../clients/wallet/files.js'
 import { parseJsonToSign } from '../../clients/wallet/parse-json.js'
 import { collect } from './command-options.js'
 import { changedExpiry, type ExpiryOptions, withExpiry } from './expiry.js'
+import { jsonCredential } from './json-credential.js'
 import { type KeyOptions, withCoreMembers } from './key-options.js'
 
 /** Options that say what a document holds, or what changes in it. */
@@ -126,7 +126,7 @@ function idOption(text: string): string {
 
 /** The text of a credential file, checked to be JSON within the document limits. */
 function readCredential(file: string): string {
-  const text = readTextFile(file, 'credential')
+  const text = jsonCredential(file)
   parseJsonToSign(text, `the credential ${file}`)
   return text
 }

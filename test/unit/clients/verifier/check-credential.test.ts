@@ -329,6 +329,12 @@ describe.each(forms)('a presentation of %s', (_, issue) => {
   })
 })
 
+it('a presentation in which one credential stands twice is not signed: no verifier takes it', () => {
+  const credential = issueCredential(by(issuer), degree)
+  const twice = { credentials: [credential, credential], realm: 'r', nonce: 'n' }
+  expect(() => presentCredentials(by(subject), twice)).toThrow('two credentials of one id')
+})
+
 it('a presentation as JWT ends after ten minutes', async () => {
   const text = issueCredentialJwt(by(issuer), degree)
   const shown = presentCredentials(by(subject), { credentials: [text], realm: 'r', nonce: 'n' })

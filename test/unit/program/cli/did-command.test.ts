@@ -247,6 +247,17 @@ describe('didledger did', () => {
     expect(twice).toMatchObject({ code: 1, err: expect.stringContaining('(document-duplicate-id)') })
   })
 
+  it('takes the ids that a document shows for the names in them', async () => {
+    await bench.json('did', 'create', ...as(0), '--service', 'a,T,https://a')
+    const change = ['--remove-service', `${alice.did}#a`, '--add-service', `${alice.did}#b,T,https://b`]
+    await bench.json('did', 'update', ...as(0), ...change, '--remove-key', `${alice.did}#recovery`)
+    const { service, authentication } = documentIn(last().operation)
+    expect(service?.map(({ id }) => id)).toEqual([`${alice.did}#b`])
+    expect(authentication).toHaveLength(1)
+    const other = await bench.run('did', 'update', ...as(0), '--remove-service', `${bob.did}#b`)
+    expect(other).toMatchObject({ code: 1, err: expect.stringContaining(`has no service #${bob.did}#b`) })
+  })
+
   it('adds and removes credentials from files, as they stand', async () => {
     await bench.json('did', 'create', ...as(0))
     await bench.json('did', 'create', ...as(1))
@@ -266,17 +277,6 @@ describe('didledger did', () => {
     const empty = await bench.run('did', 'update', ...as(0), '--add-credential', bench.write('empty.json', '{}'))
     expect(empty).toMatchObject({ code: 1, err: expect.stringContaining('(document-form)') })
   })
-  it('takes the ids that a document shows for the names in them', async () => {
-    await bench.json('did', 'create', ...as(0), '--service', 'a,T,https://a')
-    const change = ['--remove-service', `${alice.did}#a`, '--add-service', `${alice.did}#b,T,https://b`]
-    await bench.json('did', 'update', ...as(0), ...change, '--remove-key', `${alice.did}#recovery`)
-    const { service, authentication } = documentIn(last().operation)
-    expect(service?.map(({ id }) => id)).toEqual([`${alice.did}#b`])
-    expect(authentication).toHaveLength(1)
-    const other = await bench.run('did', 'update', ...as(0), '--remove-service', `${bob.did}#b`)
-    expect(other).toMatchObject({ code: 1, err: expect.stringContaining(`has no service #${bob.did}#b`) })
-  })
-
 
   it('continues what still waits for a block', async () => {
     node.automine = false

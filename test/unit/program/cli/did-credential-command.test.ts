@@ -127,6 +127,7 @@ describe('didledger did, of credentials', () => {
     ['whose id is short', byBob({ id: '#profile' }), 'old.json holds no credential'],
     ['without a proof', '{"id": "x"}', 'old.json holds no credential'],
     ['that is no JSON', 'degree', 'old.json holds no credential'],
+    ['that is a JWT', 'eyJhbGciOiJFUzI1NiJ9.e30.AA\n', 'old.json holds a JWT, and the chain takes credentials as JSON'],
     ['of an issuer that does not exist', byBob({ issuer: carol.did }), 'issuer'],
     ['whose proof is not by its issuer', byBob().replace('"Ada"', '"Bea"'), 'proof'],
   ])('refuses a credential %s', async (_, text, message) => {
