@@ -142,7 +142,7 @@ function Search() {
         autocomplete="off"
         autocapitalize="off"
         spellcheck={false}
-        maxLength={400}
+        maxLength={2000}
         aria-label="search for a height, hash, transaction, address, DID, credential, name or type of service"
         placeholder="height, hash, address, DID, name, service type"
         value={text}

@@ -10,11 +10,13 @@ export type DidTarget =
 
 /** The beginning of every DID of the chain. */
 export const lead = `did:${didMethod}:`
+/** The same as phones and QR codes write it: a scheme has no capitals, and nothing else can be meant. */
+export const anyLead = new RegExp(`^${lead}`, 'i')
 const identifierForm = /^i[1-9A-HJ-NP-Za-km-z]{33}$/
 
 /** The subject of a page about a DID: the identifier of one alone is taken as well. */
 export function didSubject(subject: string): DidTarget {
-  const target = didTarget(subject.startsWith('did:') ? subject : `${lead}${subject}`)
+  const target = didTarget(/^did(?::|%3a)/i.test(subject) ? subject : `${lead}${subject}`)
   return target.kind === 'credential'
     ? { kind: 'wrong', text: subject, reason: 'This is no DID, but the id of something that belongs to one.' }
     : target
@@ -29,7 +31,7 @@ export function credentialSubject(subject: string): DidTarget {
 }
 
 /** Text with its percent signs decoded once, as it stands where that is not possible. */
-function decoded(text: string): string {
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -43,12 +45,13 @@ export function didTarget(text: string): DidTarget {
   const url = /[?#/]/.test(text) ? text : decoded(text)
   const fragment = /#(.*)$/s.exec(url)?.[1]
   const did = decoded(url.replace(/[?#/].*$/s, ''))
-  if (!did.startsWith(lead)) return { kind: 'wrong', text, reason: `DIDs of this chain begin with ${lead}` }
-  const reason = faultOf(did.slice(lead.length))
+  if (!anyLead.test(did)) return { kind: 'wrong', text, reason: `DIDs of this chain begin with ${lead}` }
+  const identifier = did.slice(lead.length)
+  const reason = faultOf(identifier)
   if (reason !== undefined) return { kind: 'wrong', text, reason }
   return fragment === undefined || fragment === ''
-    ? { kind: 'did', text: did }
-    : { kind: 'credential', text: `${did}#${decoded(fragment)}` }
+    ? { kind: 'did', text: lead + identifier }
+    : { kind: 'credential', text: `${lead}${identifier}#${decoded(fragment)}` }
 }
 
 /** A reason why an identifier is none of a DID; undefined: it is one. */

@@ -1,7 +1,8 @@
 import { parseAddress, prefix } from '../../base/primitives/address.js'
+import { didMethod } from '../../base/primitives/did-method.js'
 import { hashIn, readRoute } from '../route.js'
 import { withoutUnseen } from '../text/safe-text.js'
-import { type DidTarget, didTarget, lead } from './did-target.js'
+import { anyLead, decoded, type DidTarget, didTarget, lead } from './did-target.js'
 
 /** Things that a text in the search box may name. Pure. */
 
@@ -12,6 +13,8 @@ export interface Secret {
   readonly kind: 'secret'
 }
 
+/** A DID of a key before signs that belong to the text around it, such as `**` or `&x=1`: behind a right checksum nothing follows. */
+const didFirst = new RegExp(`^did(?::|%3a)${didMethod}(?::|%3a)i[1-9a-z]{33}(?![\\p{L}\\p{N}])`, 'iu')
 /** Quotes, brackets and separators that are copied along with an id. */
 const [before, behind] = [/^[\p{Ps}\p{Pi}"'`<]+/u, /[\p{Pe}\p{Pf}\p{Pi}"'`>,;:!?][\p{Pe}\p{Pf}\p{Pi}"'`>,;:!?.]*$/u]
 /** A height as people write and copy it: `1 234`, `1,234`, `1'234`, `#7`, `Block 7`, `height: 7.` */
@@ -31,9 +34,10 @@ export function searchTarget(input: string): SearchTarget | Secret | undefined {
   if (seen === '') return { kind: 'text', text: input.trim() }
   if (isMnemonicLike(seen)) return { kind: 'secret' }
   const bare = seen.replace(before, '').replace(behind, '')
-  return (
-    idAlone(seen) ?? idAlone(bare) ?? subjectOfPage(bare) ?? idWithin(seen) ?? { kind: 'text', text: trimmed(input) }
-  )
+  const target = idAlone(seen) ?? idAlone(bare) ?? wrappedId(bare) ?? subjectOfPage(bare)
+  // An address may stand in another one, as a parameter that is encoded once or twice.
+  const [once, twice] = [decoded(seen), decoded(decoded(seen))]
+  return target ?? idWithin(seen) ?? idWithin(once) ?? idWithin(twice) ?? { kind: 'text', text: trimmed(input) }
 }
 
 /** Whether a text is as many words as a mnemonic of BIP39 has, each of as many letters as those of its list. */
@@ -51,7 +55,7 @@ function trimmed(text: string): string {
 
 /** The target of a text that is an id and nothing else, or looks like one. */
 function idAlone(text: string): SearchTarget | undefined {
-  const [, height] = heightForm.exec(text) ?? []
+  const [, height] = heightForm.exec(text.normalize('NFKC')) ?? []
   if (height !== undefined) return { kind: 'height', text: String(Number(height.replace(/\D/g, ''))) }
   if (didUrlForm.test(text)) return didUrlTarget(text)
   if (/^[Ei][1-9A-HJ-NP-Za-km-z]{33}$/.test(text) && parseAddress(text) === undefined) {
@@ -68,12 +72,17 @@ function hashOrAddress(text: string): SearchTarget | undefined {
   return address[0] === prefix.did ? { kind: 'did', text: `${lead}${text}` } : { kind: 'address', text }
 }
 
+/** The target of an id that a mail or a terminal broke into lines: all of it but blanks is an id with a checksum, or a hash. */
+function wrappedId(text: string): SearchTarget | undefined {
+  const joined = text.replaceAll(' ', '').replace(anyLead, '')
+  return text.includes(' ') ? hashOrAddress(joined) : undefined
+}
+
 /** A full stop ends the sentence, unless it is the last character of a name. */
 function didUrlTarget(text: string): SearchTarget {
   const target = didTarget(text)
-  if (target.kind !== 'wrong') return target
-  const ended = didTarget(text.replace(/\.+$/, ''))
-  return ended.kind === 'wrong' ? target : ended
+  const parts = [text.replace(/\.+$/, ''), didFirst.exec(text)?.[0] ?? '']
+  return target.kind === 'wrong' ? (parts.map(didTarget).find(({ kind }) => kind !== 'wrong') ?? target) : target
 }
 
 /** The subject of the page that an address of these pages names, as `http://127.0.0.1:20334/#/block/3`. */

@@ -5,7 +5,9 @@ const identifier = 'iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc'
 const did = `did:ledger:${identifier}`
 
 it('a page of a DID takes it in full or as its identifier, and no other text', () => {
-  for (const subject of [did, identifier]) expect(didSubject(subject)).toEqual({ kind: 'did', text: did })
+  for (const subject of [did, identifier, did.replace('did', 'DID')]) {
+    expect(didSubject(subject)).toEqual({ kind: 'did', text: did })
+  }
   expect(didSubject('did:ledger:the.shop')).toEqual({ kind: 'did', text: 'did:ledger:the.shop' })
   const reasons: [string, RegExp][] = [
     [`${did.slice(0, -1)}d`, /checksum is wrong/],

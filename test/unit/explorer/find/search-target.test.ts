@@ -13,6 +13,7 @@ it.each([
   ['block 12', 'height', '12'],
   ['Block #12.', 'height', '12'],
   ['Height: 1,234', 'height', '1234'],
+  ['\uff17', 'height', '7'],
   ['block height 9999999999', 'height', '9999999999'],
   ['block 99999999999', 'text', 'block 99999999999'],
   ['block', 'text', 'block'],
@@ -47,6 +48,16 @@ it.each([
   `https://resolver.example/#${known}`,
   `https://pages.example/#/did/${known}?at=7`,
   `https://pages.example/show?id=${encoded}&lang=en`,
+  `https://pages.example/in?next=${encodeURIComponent(`/show?did=${encoded}&lang=en`)}`,
+  encodeURIComponent(encoded),
+  known.replace('did:ledger', 'Did:ledger'),
+  known.replace('did:ledger', 'DID:LEDGER'),
+  `**${known}**`,
+  `_${known}_`,
+  `${known}&lang=en`,
+  `${known}%20`,
+  `${known}…`,
+  `${known}\\n`,
 ])('%s leads to the page of the DID', (input) => expect(searchTarget(input)).toEqual({ kind: 'did', text: known }))
 
 const address = 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG'
@@ -71,6 +82,14 @@ it.each(around.map((write) => [write('…'), write] as const))('an id is found i
   expect(searchTarget(write(hash))).toEqual({ kind: 'hash', text: hash.toLowerCase() })
   expect(searchTarget(write(`0x${hash}`))).toEqual({ kind: 'hash', text: hash.toLowerCase() })
   expect(searchTarget(write(address))).toEqual({ kind: 'address', text: address })
+})
+
+it('an id that was broken into lines is one', () => {
+  const broken = (id: string) => `${id.slice(0, 20)}\r\n  ${id.slice(20)}`
+  expect(searchTarget(broken(known))).toEqual({ kind: 'did', text: known })
+  expect(searchTarget(broken(hash))).toEqual({ kind: 'hash', text: hash.toLowerCase() })
+  expect(searchTarget(broken(address))).toEqual({ kind: 'address', text: address })
+  expect(searchTarget('did:ledger:sh op')).toEqual({ kind: 'did', text: 'did:ledger:sh' })
 })
 
 it.each([
