@@ -2,9 +2,11 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { failureTexts } from '../../clients/light/failure-texts.js'
 import { LightError } from '../../clients/light/light-error.js'
 import { displayHash } from '../../base/primitives/bytes.js'
+import { searchTarget } from '../find/search-target.js'
 import { Input, LineForm } from '../parts/form.js'
 import { JsonView } from '../parts/json-view.js'
 import { Badge, Facts, Heading, Panel, Table, type Tone } from '../parts/panel.js'
+import { SecretWarning } from '../parts/secret-warning.js'
 import { Theme } from '../parts/theme.js'
 import { Copy, Plain } from '../parts/values.js'
 import { linkTo } from '../route.js'
@@ -13,7 +15,7 @@ import { duration, moment } from '../text/times.js'
 import { statusName } from '../text/type-names.js'
 import { provedDid } from '../verify/proved-view.js'
 import type { ShownOperation } from '../verify/views.js'
-import { addressDid } from './address-did.js'
+import { addressDid, didOfTarget } from './address-did.js'
 import { type MirrorAnswer, MirrorReader, type TrustSource } from './mirror-reader.js'
 
 /** The one page beside the files of a mirror. */
@@ -84,9 +86,14 @@ function useAnswerOf(reader: MirrorReader, did: string | undefined, turn: number
 function Question({ did = '', again }: { did: string | undefined; again(): void }) {
   const [text, setText] = useState(did)
   useEffect(() => setText(did), [did])
+  const [isSecret, setSecret] = useState(false)
   const submit = () => {
-    const asked = text.trim()
-    if (asked === '') return
+    const target = searchTarget(text)
+    if (target === undefined) return
+    setSecret(target.kind === 'secret')
+    if (target.kind === 'secret') return setText('')
+    const asked = didOfTarget(target, text)
+    setText(asked)
     if (asked === did) again()
     else location.hash = linkTo('did', asked)
   }
@@ -97,7 +104,7 @@ function Question({ did = '', again }: { did: string | undefined; again(): void 
           set={setText}
           value={text}
           type="search"
-          maxLength={400}
+          maxLength={2000}
           autocomplete="off"
           autocapitalize="off"
           spellcheck={false}
@@ -105,6 +112,7 @@ function Question({ did = '', again }: { did: string | undefined; again(): void 
           placeholder="did:ledger:…"
         />
       </LineForm>
+      {isSecret && <SecretWarning />}
     </Panel>
   )
 }

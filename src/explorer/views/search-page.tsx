@@ -8,6 +8,7 @@ import { useAnswer, useCall } from '../ask/use-answer.js'
 import { conditionOf, type KindName } from '../find/condition.js'
 import { type SearchTarget, searchTarget, type Secret } from '../find/search-target.js'
 import { Answered, Heading, Panel } from '../parts/panel.js'
+import { SecretWarning } from '../parts/secret-warning.js'
 import { DidName, Plain } from '../parts/values.js'
 import { linkTo, type Route } from '../route.js'
 import { counted } from '../text/numbers.js'
@@ -38,16 +39,6 @@ export function directLink(target: SearchTarget): string | undefined {
     default:
       return undefined
   }
-}
-
-/** Tells that a text was not looked for. */
-export function SecretWarning() {
-  return (
-    <p class="notice" role="alert">
-      These look like the words of a wallet. They were not looked for: nothing was sent to the node or kept. Who has
-      them has the wallet, so clear them from where you copied them to.
-    </p>
-  )
 }
 
 function Target({ target }: { target: SearchTarget | Secret }) {

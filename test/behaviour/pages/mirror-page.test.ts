@@ -98,6 +98,7 @@ describe('the page of a mirror', () => {
     ['behind #', { hash: `#/did/${ada.did}` }],
     ['alone behind #', { hash: `#${ada.did}` }],
     ['in the query', { search: `?did=${ada.did}` }],
+    ['with a version', { search: `?did=${encodeURIComponent(`${ada.did}?versionTime=2027-01-01T00:00:00Z`)}` }],
   ])('resolves a DID %s of its address, from files beside it alone', async (_, address) => {
     const text = await shows(address, '✓ proved')
     expect(text).toContain('valid')
