@@ -17,6 +17,12 @@ class ChainClock {
 
   start(): void {
     void this.refresh()
+    let { state } = live.view
+    // A devnet that was started again has another clock.
+    live.watch(() => {
+      if (live.view.state === 'live' && state !== 'live') void this.refresh()
+      state = live.view.state
+    })
     live.listen((event) => {
       if (event.topic !== 'block' || event.action !== 'apply') return
       if (Math.abs(event.time - Date.now() / 1000 - this.offset) > tolerance) void this.refresh()

@@ -1,5 +1,6 @@
 import type { EventData } from '../../base/primitives/chain-event.js'
 import { ask, nodeUrl } from './node-rpc.js'
+import { Refusal } from './refusal.js'
 
 /** Follows the chain over WebSocket; without one, because a proxy passes none, by asking for the tip. */
 
@@ -17,12 +18,19 @@ export interface LiveView {
 const restBetween = 400
 /** Milliseconds between two questions for the tip, and the longest wait before the next connection. */
 const pause = 3000
+/** Milliseconds without an event after which the tip is asked for: a browser does not notice that a connection has silently ended. */
+const silence = 30_000
+/** Milliseconds that a question for the tip may take: a node that hangs takes connections, and answers none. */
+const patience = 10_000
 
 export class LiveEvents {
   #view: LiveView = { state: 'connecting', version: 0, height: undefined }
   #tip: string | undefined
   #socket: WebSocket | undefined
   #failures = 0
+  /** Unix milliseconds of the last message of the connection, or of an answer that shows that none is missed. */
+  #heard = 0
+  #isChecking = false
   #rising: ReturnType<typeof setTimeout> | undefined
   #risen = 0
   readonly #watchers = new Set<() => void>()
@@ -38,9 +46,7 @@ export class LiveEvents {
     document.addEventListener('visibilitychange', () => {
       if (document.visibilityState === 'visible' && this.#view.state !== 'live') void this.#askTip()
     })
-    setInterval(() => {
-      if (this.#view.state !== 'live') void this.#askTip()
-    }, pause)
+    setInterval(() => void (this.#view.state === 'live' ? this.#check() : this.#askTip()), pause)
   }
 
   /** Calls back on each change of the view; returns what ends that. */
@@ -79,7 +85,29 @@ export class LiveEvents {
     }
   }
 
+  /** Begins anew where a connection was silent while the chain moved on, or the node hangs. */
+  async #check(): Promise<void> {
+    const heard = this.#heard
+    if (this.#isChecking || Date.now() - heard < silence) return
+    this.#isChecking = true
+    const state = await askPatiently<string>('getbestblockhash').then(
+      (hash) => (hash === this.#tip ? 'live' : 'asking'),
+      (error: unknown) => (error instanceof Refusal ? 'live' : 'gone'),
+    )
+    this.#isChecking = false
+    if (this.#heard !== heard || this.#view.state !== 'live') return
+    this.#heard = Date.now()
+    if (state === 'live') return
+    const silent = this.#socket
+    this.#socket = undefined
+    silent?.close()
+    this.#set({ state })
+    void this.#askTip()
+    this.#connect()
+  }
+
   #receive({ result, params }: Message): void {
+    this.#heard = Date.now()
     if (result !== undefined) {
       this.#failures = 0
       this.#tip = result.hash
@@ -99,7 +127,10 @@ export class LiveEvents {
 
   async #askTip(): Promise<void> {
     try {
-      const [height, hash] = await Promise.all([ask<number>('getcurrentheight'), ask<string>('getbestblockhash')])
+      const [height, hash] = await Promise.all([
+        askPatiently<number>('getcurrentheight'),
+        askPatiently<string>('getbestblockhash'),
+      ])
       if (this.#view.state === 'live') return
       const changed = hash !== this.#tip || this.#view.state !== 'asking'
       this.#tip = hash
@@ -125,6 +156,12 @@ export class LiveEvents {
     this.#view = { ...this.#view, ...change }
     for (const watcher of this.#watchers) watcher()
   }
+}
+
+function askPatiently<T>(method: string): Promise<T> {
+  const aborter = new AbortController()
+  const timer = setTimeout(() => aborter.abort(), patience)
+  return ask<T>(method, {}, aborter.signal).finally(() => clearTimeout(timer))
 }
 
 interface Message {

@@ -62,8 +62,8 @@ const rootName = 'didledger.root.'
 const proofsKept = 16
 /** Operations of a DID up to which all of them are checked with their documents, and not the last one alone. */
 const documentsChecked = 50
-/** Failures that follow when a devnet goes back or begins anew: its keys are public, so that they prove nothing. */
-const ofDevnet: readonly string[] = ['rollback', 'contradiction', 'fork']
+/** Failures that follow when a devnet goes back, begins anew, or gives its port to another chain: its keys are public, so that they prove nothing. */
+const ofDevnet: readonly string[] = ['rollback', 'contradiction', 'fork', 'chain']
 
 let checker: Promise<Checker> | undefined
 
