@@ -74,6 +74,9 @@ async function write(options: InputOptions, output: OutputOptions): Promise<void
   await bundle.close()
 }
 
+/** Values that bundlers leave out without a mark where they are not used. */
+const pureByItself = /^new (?:Set|Map|WeakMap)\b/
+
 rmSync(folder, { recursive: true, force: true })
 await write({ input: inputs('js') }, { minify: true, codeSplitting: { groups: sharedChunks() } })
 await write({ input: inputs('d.ts'), plugins: [dts({ dtsInput: true })] }, { minifyInternalExports: false })
@@ -83,8 +86,8 @@ for (const name of readdirSync(folder)) {
 }
 
 /**
- * The code with the short form of the mark that a bundler leaves out what is not used, and without the marks in functions and classes: of
- * these a bundler leaves out the whole.
+ * The code with the short form of the mark that a bundler leaves out what is not used, and without the marks in functions and classes, of
+ * which a bundler leaves out the whole, and before empty or literal collections.
  */
 function withShortMarks(text: string): string {
   const source = ts.createSourceFile('chunk.js', text, ts.ScriptTarget.ES2022, false)
@@ -93,8 +96,9 @@ function withShortMarks(text: string): string {
     if (ts.isFunctionLike(node) || ts.isClassLike(node)) bodies.push([node.pos, node.end])
     else ts.forEachChild(node, look)
   })
-  return text.replaceAll('/* @__PURE__ */ ', (_, at: number) => {
-    if (!bodies.some(([from, to]) => from <= at && at < to)) return '/*@__PURE__*/'
+  return text.replaceAll('/* @__PURE__ */ ', (mark, at: number) => {
+    const isNeeded = !pureByItself.test(text.slice(at + mark.length, at + mark.length + 20))
+    if (isNeeded && !bodies.some(([from, to]) => from <= at && at < to)) return '/*@__PURE__*/'
     return /\w/.test(text[at - 1] ?? '') ? ' ' : ''
   })
 }
