@@ -71,18 +71,19 @@ export function codingFor(
   let best: string | undefined
   let most = 0
   for (const name of known) {
-    const weight = weights.get(name) ?? weights.get('*') ?? 0
+    // The older name of gzip has the prefix (RFC 9110 §8.4.1.3).
+    const weight = weights.get(name) ?? weights.get(`x-${name}`) ?? weights.get('*') ?? 0
     if (weight > most) [best, most] = [name, weight]
   }
   return best
 }
 
-/** `gzip;q=0.5` as a name and its weight; a weight that cannot be read is 0. */
+/** `gzip;q=0.5` as a name and its weight, which programs also write as `.5` or with more digits; a weight that cannot be read is 0. */
 function weightOf(part: string): [name: string, weight: number] {
   const [name = '', ...parameters] = part.split(';').map((one) => one.trim().toLowerCase())
-  const given = parameters.find((one) => one.startsWith('q='))?.slice(2)
+  const given = parameters.map((one) => /^q\s*=\s*(.*)$/.exec(one)?.[1]).find((text) => text !== undefined)
   if (given === undefined) return [name, 1]
-  return [name, /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(given) ? Number(given) : 0]
+  return [name, /^(0?\.\d+|[01]\.?|1\.0+)$/.test(given) ? Number(given) : 0]
 }
 
 /** Compresses a stream while it is read; ending one ends the other. */

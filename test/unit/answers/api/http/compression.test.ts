@@ -79,12 +79,29 @@ describe('the coding of a header', () => {
     ['*', 'zstd'],
     ['zstd;q=0, *', 'gzip'],
     ['identity;q=0, gzip;q=0.001', 'gzip'],
+    ['zstd;q=.4, gzip;q=.5', 'gzip'],
+    ['zstd;q=0.49999, gzip;q=1.0000', 'gzip'],
+    ['zstd; q = 0, gzip; q = 0.5', 'gzip'],
+    ['x-gzip, identity', 'gzip'],
+    ['*;q=.2', 'zstd'],
   ])('%s: %s', (header, coding) => {
     expect(codingFor(header, ['zstd', 'gzip'])).toBe(coding)
   })
 
   it.each([
-    ...['', ' ', ',;,=', 'identity', 'br', 'identity;q=0', '*;q=0', 'gzip;q=0', 'gzip;q=0.000, zstd;q=0'],
+    ...[
+      '',
+      ' ',
+      ',;,=',
+      'identity',
+      'br',
+      'identity;q=0',
+      '*;q=0',
+      'gzip;q=0',
+      'gzip;q=0.000, zstd;q=0',
+      'gzip;q=.0',
+      'gzip;q = 0',
+    ],
     ...['gzip;q=-1', 'gzip;q=2', 'gzip;q=NaN', 'gzip;q=', 'xgzip', 'gzip zstd', `gzip,${'a'.repeat(252)}`],
   ])('none for %j', (header) => {
     expect(codingFor(header, ['zstd', 'gzip'])).toBeUndefined()
