@@ -151,6 +151,13 @@ describe('what a request may look like', () => {
   })
 })
 
+test.each([
+  ['', 'the body is empty'],
+  [Buffer.from('\ufeff{}', 'utf16le'), 'the body is not UTF-8'],
+])('a body that cannot be read is told from one that is not there: %j', async (body, data) => {
+  expect((await post(body)).body).toMatchObject({ error: { code: -32700, data } })
+})
+
 test('a byte order mark before the body, as editors of Windows save it, is no part of it', async () => {
   for (const id of ['1', '12345678901234567890']) {
     const { text } = await post(`\ufeff{"id":${id},${known}}`)

@@ -369,8 +369,9 @@ function refusalOf({ access }: Pick<RpcMethod, 'access'>, caller: RpcCaller): st
 
 /** Text of a body; `request-json` without one. */
 function textOf(body: Uint8Array | undefined): string {
-  const text = body === undefined ? undefined : utf8(body)
-  if (text === undefined || text === '') throw new RuleError('request-json', 'the body is empty or not UTF-8')
+  if (body === undefined || body.length === 0) throw new RuleError('request-json', 'the body is empty')
+  const text = utf8(body)
+  if (text === undefined) throw new RuleError('request-json', 'the body is not UTF-8')
   return text
 }
 
