@@ -48,7 +48,7 @@ export interface ApiContext {
   readonly reader: ChainReader
   readonly mempool: Pick<
     Mempool,
-    'accept' | 'get' | 'entries' | 'size' | 'additions' | 'spender' | 'droppedReason' | 'floor' | 'limits'
+    'accept' | 'get' | 'entries' | 'parents' | 'size' | 'additions' | 'spender' | 'droppedReason' | 'floor' | 'limits'
   > & { readonly refusedBlocks: Pick<Mempool['refusedBlocks'], 'count' | 'reason'> }
   readonly resolver: Pick<Resolver, 'resolve' | 'resolveShort' | 'queryJson' | 'now' | 'answersAt' | 'standing'> & {
     readonly credentials: Pick<CredentialAnswers, 'resolve' | 'list'>

@@ -67,6 +67,11 @@ const firstPause = 10
 /** Transactions asked for at a time. */
 const decodedAtOnce = 8
 
+/** @tuning count: addresses in one question for waiting transactions */
+const addressesAtOnce = 100
+/** @tuning bytes: an answer with waiting transactions, of which a full pool of the usual size has 75 MB */
+const poolAnswer = 256 * 1024 * 1024
+
 /**
  * A node closes further connections of one address; others come from there too.
  * @tuning count: requests of one client that are under way at a time
@@ -165,7 +170,7 @@ export class NodeClient {
    * spent in the pool, and outputs of pooled transactions, with 0 confirmations.
    */
   async coins(address: string, assetId: Hash): Promise<PendingCoin[]> {
-    const [listed, pool] = await Promise.all([this.listUnspent(address, assetId), this.pool()])
+    const [listed, pool] = await Promise.all([this.listUnspent(address, assetId), this.#poolOf([address])])
     return coinsBesidePool(listed, pool, address, assetId)
   }
 
@@ -175,21 +180,21 @@ export class NodeClient {
    */
   async waiting(addresses: readonly string[], assetId: Hash): Promise<readonly Waiting[]> {
     const [pool, ...listed] = await Promise.all([
-      this.pool(),
+      this.#poolOf(addresses),
       ...addresses.map((address) => this.listUnspent(address, assetId)),
     ])
     const owned = new Map(
       addresses.flatMap((address, i) => (listed[i] ?? []).map((coin) => [outpointKey(coin), { address, ...coin }])),
     )
-    const pending = pool.flatMap((transaction) =>
+    const paid = pool.map((transaction) =>
       addresses.flatMap((address) => pendingCoins(transaction, address, assetId).map((coin) => ({ address, ...coin }))),
     )
-    for (const coin of pending) owned.set(outpointKey(coin), coin)
-    return pool.flatMap(({ txid, vin }) => {
+    for (const coin of paid.flat()) owned.set(outpointKey(coin), coin)
+    return pool.flatMap(({ txid, vin }, i) => {
       const spent = vin.flatMap(
         ({ txid: from, vout }) => owned.get(outpointKey({ txid: hashBytes(from), index: vout })) ?? [],
       )
-      const received = pending.filter((coin) => displayHash(coin.txid) === txid)
+      const received = paid[i] ?? []
       if (spent.length + received.length === 0) return []
       return [{ txid: asTxid(txid, 'the id of a transaction'), spent: sums(spent), received: sums(received) }]
     })
@@ -226,13 +231,34 @@ export class NodeClient {
 
   /** Transactions in the pool that spend outputs of another one. */
   async childrenOf(txid: string): Promise<readonly string[]> {
-    const children = (await this.pool()).filter(({ vin }) => vin.some((input) => input.txid === txid))
+    const { vout = [] } = (await this.transaction(txid)) ?? {}
+    const pool = await this.#poolOf([...new Set(vout.map(({ address }) => address))])
+    const children = pool.filter(({ vin }) => vin.some((input) => input.txid === txid))
     return children.map((child) => asTxid(child.txid, 'the id of a transaction'))
   }
 
   /** The transactions that wait for a block. */
   async pool(): Promise<readonly NodeTransaction[]> {
-    return asTransactions(await this.#get('transactionpool'), 'transactionpool')
+    return asTransactions(await this.#get('transactionpool', { maxAnswer: poolAnswer }), 'transactionpool')
+  }
+
+  /**
+   * Those that pay addresses or spend from them, and those that come before these: a full pool is long. A node that does not know the
+   * question gives all.
+   */
+  async #poolOf(addresses: readonly string[]): Promise<readonly NodeTransaction[]> {
+    const found = new Map<string, NodeTransaction>()
+    try {
+      for (let start = 0; start < addresses.length; start += addressesAtOnce) {
+        const some = addresses.slice(start, start + addressesAtOnce)
+        const answer = await this.#call('getrawmempool', { state: 'all', addresses: some }, { maxAnswer: poolAnswer })
+        for (const transaction of asTransactions(answer, 'getrawmempool')) found.set(transaction.txid, transaction)
+      }
+    } catch (error) {
+      if (error instanceof NodeRefusal) return this.pool()
+      throw error
+    }
+    return [...found.values()]
   }
 
   /**
@@ -289,7 +315,11 @@ export class NodeClient {
 
   /** Any JSON-RPC method. `token`: that of the node's owner, in hex. */
   rpc(method: string, params: RpcParams, { token }: { readonly token?: string } = {}): Promise<unknown> {
-    return this.#slots.run(() => callRpc(`${this.rest}/rpc`, method, params, { ...this.#asking, token }))
+    return this.#call(method, params, { token })
+  }
+
+  #call(method: string, params: RpcParams, options: Partial<HttpOptions>): Promise<unknown> {
+    return this.#slots.run(() => callRpc(`${this.rest}/rpc`, method, params, { ...this.#asking, ...options }))
   }
 
   /** The answer to a call without parameters; undefined where the node does not know the method. */
@@ -398,14 +428,14 @@ export class NodeClient {
     })
   }
 
-  #get(path: string): Promise<unknown> {
-    return this.#envelope(path, `the node refused ${path}`)
+  #get(path: string, options: Partial<HttpOptions> = {}): Promise<unknown> {
+    return this.#envelope(path, `the node refused ${path}`, undefined, options)
   }
 
   /** The `Result` of a successful envelope. */
-  async #envelope(path: string, what: string, body?: unknown): Promise<unknown> {
+  async #envelope(path: string, what: string, body?: unknown, options: Partial<HttpOptions> = {}): Promise<unknown> {
     const url = `${this.rest}/api/v1/${path}`
-    const answer = await this.#slots.run(() => exchange(url, body, this.#asking))
+    const answer = await this.#slots.run(() => exchange(url, body, { ...this.#asking, ...options }))
     if (!isObject(answer.body) || !Number.isInteger(answer.body['Error'])) {
       const other = await otherInterface(url, answer, 'REST')
       if (other !== undefined) throw other

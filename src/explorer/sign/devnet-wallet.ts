@@ -132,7 +132,7 @@ async function payOnce(
     ask<unknown>('getchaininfo'),
     ask<{ perkilobyte: number }>('getfeerate'),
     ask<unknown>('listunspent', { addresses: [address] }),
-    ask<ShownTransaction[]>('getrawmempool', { state: 'all' }),
+    ask<ShownTransaction[]>('getrawmempool', { state: 'all', addresses: [address] }),
   ])
   const chain = parseChain(info)
   const coins = coinsBesidePool(parseCoins(listed, chain.assetId), pool, address, chain.assetId)

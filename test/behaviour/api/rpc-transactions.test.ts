@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { displayHash } from '../../../src/base/primitives/bytes.js'
 import { Transaction } from '../../../src/base/primitives/transaction.js'
 import { contextOf } from '../../support/client/api.js'
 import { TestChain } from '../../support/builders/chain.js'
@@ -49,6 +50,25 @@ describe('getrawmempool', () => {
       { txid: second.txid },
     ])
     expect(await rpc.refusal('getrawmempool', ['some'])).toMatchObject({ code: -32602 })
+  })
+
+  test('lists those of addresses, with those of which they spend outputs', async () => {
+    const first = await node.send(await node.transfer(testAddress(12), 500n))
+    const second = await node.send(await node.transfer(testAddress(13), 500n))
+    const third = await node.send(await node.transfer(testAddress(12), 500n, 11))
+    const idsOf = async (...people: number[]) => {
+      const found = await rpc.call<{ txid: string }[]>('getrawmempool', { addresses: people.map(testAddress) })
+      return found.map(({ txid }) => txid)
+    }
+    expect(await idsOf(12)).toEqual([first.txid, third.txid])
+    expect(await idsOf(10)).toEqual([first.txid, second.txid])
+    expect(await idsOf(11, 11)).toEqual([third.txid])
+    expect(await idsOf(14)).toEqual([])
+    const last = await node.send(await node.transfer(testAddress(14), 700n, 12))
+    const spent = last.inputs.map(({ txid }) => displayHash(txid))
+    expect(spent).toContain(third.txid)
+    expect(await idsOf(14)).toEqual([first, third, last].map(({ txid }) => txid))
+    expect(await rpc.refusal('getrawmempool', { addresses: [] })).toMatchObject({ code: -32602 })
   })
 
   test('shows no more objects than the limit', async () => {

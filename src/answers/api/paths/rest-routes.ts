@@ -125,7 +125,7 @@ export const restRoutes: readonly RestRoute[] = [
   route(
     'transactionpool',
     { summary: 'transactions that wait for a block', result: Type.Array(transactionObject) },
-    transactionPool,
+    (context) => transactionPool(context),
   ),
   route(
     'restart',

@@ -1,12 +1,17 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
-import { displayHash, toHex } from '../../../base/primitives/bytes.js'
+import type { ProgramHash } from '../../../base/primitives/address.js'
+import { displayHash, mapKey, toHex } from '../../../base/primitives/bytes.js'
+import { defined } from '../../../base/primitives/defined.js'
 import { type Hash, sha256 } from '../../../base/primitives/hash.js'
 import { Transaction } from '../../../base/primitives/transaction.js'
 import type { TransactionPlace } from '../../../base/primitives/transaction-json.js'
+import { forEachCooperatively } from '../../../base/runtime/cooperative.js'
+import type { PoolEntry } from '../../../ledger/mempool/pool-entry.js'
 import type { ApiContext } from '../api-context.js'
-import { chainKey, StreamedAnswer, writeArray, writeList } from '../streams/streamed-answer.js'
+import { chainKey, type Sink, StreamedAnswer, writeArray, writeList } from '../streams/streamed-answer.js'
 import { placeIn } from './block-results.js'
 import { isSmall, transactionText, withDecoded, writeHex, writeTransaction } from './transaction-text.js'
+import { unspentCoins } from './unspent-results.js'
 
 /** Transactions of the chain and the pool. */
 
@@ -95,18 +100,57 @@ export function decodedTransaction(bytes: Uint8Array): string | StreamedAnswer {
   })
 }
 
-/** All pooled transactions, in order of arrival, as JSON text; those that leave during the answer are skipped. */
-export function transactionPool(context: ApiContext): StreamedAnswer {
+/** Addresses whose transactions are listed. */
+export interface PoolOwners {
+  readonly owners: readonly ProgramHash[]
+  /** Coins of theirs on the chain that are looked at. */
+  readonly most: number
+  /** Bytes of memory for these. */
+  readonly search: number
+}
+
+/**
+ * All pooled transactions, or those of some addresses, in order of arrival, as JSON text; those that leave during the answer are skipped.
+ */
+export function transactionPool(context: ApiContext, of?: PoolOwners): StreamedAnswer {
   return new StreamedAnswer({
-    key: poolKey(context, 'pool'),
+    key: poolKey(context, 'pool', ...(of === undefined ? [] : [String(of.most), ...of.owners.map(toHex)])),
     repeatable: false,
+    ...defined({ search: of?.search }),
     write: async (sink) => {
       const { mempool } = context
+      const among = of === undefined ? undefined : await entriesOf(context, of, sink)
       // Ids alone: a slow reader must not keep transactions in memory that have left the pool.
-      const hashes = Array.from(mempool.entries(), (entry) => entry.transaction.hash)
+      const hashes: Hash[] = []
+      for (const entry of mempool.entries()) if (among?.has(entry) ?? true) hashes.push(entry.transaction.hash)
       await writeList(sink, stillPooled(mempool, hashes), (tx) => writeTransaction(sink, tx))
     },
   })
+}
+
+/** Pooled transactions that pay addresses or spend their coins, and those of which they spend outputs. */
+async function entriesOf(
+  { reader, mempool }: ApiContext,
+  { owners, most }: PoolOwners,
+  sink: Sink,
+): Promise<ReadonlySet<PoolEntry>> {
+  const found = new Set<PoolEntry>()
+  const add = (entry: PoolEntry | undefined) => {
+    if (entry === undefined || found.has(entry)) return
+    found.add(entry)
+    for (const parent of mempool.parents(entry)) add(parent)
+  }
+  const keys = new Set(owners.map(mapKey))
+  for (const coin of await unspentCoins(reader, owners, most, sink)) add(mempool.spender(coin))
+  await forEachCooperatively(mempool.entries(), (entry) => {
+    const { hash: txid, outputs } = entry.transaction
+    for (const [index, { programHash }] of outputs.entries()) {
+      if (!keys.has(mapKey(programHash))) continue
+      add(entry)
+      add(mempool.spender({ txid, index }))
+    }
+  })
+  return found
 }
 
 function* stillPooled(mempool: ApiContext['mempool'], hashes: readonly Hash[]): Iterable<Transaction> {

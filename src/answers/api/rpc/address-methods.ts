@@ -4,7 +4,6 @@ import { formatAmount } from '../../../base/primitives/amount.js'
 import { toHex } from '../../../base/primitives/bytes.js'
 import { poolFees } from '../../../base/primitives/fees.js'
 import { paramsAt } from '../../../base/primitives/spec.js'
-import type { ApiContext } from '../api-context.js'
 import { apiLimits } from '../api-limits.js'
 import { readAmount, readParameter } from '../parameters.js'
 import { chainKey, StreamedAnswer } from '../streams/streamed-answer.js'
@@ -15,6 +14,7 @@ import * as schemas from '../schemas/coin-schemas.js'
 import { addressParam, amount, amountParam, oneOf, pageParams, rowsUnasked } from '../schemas/common-schemas.js'
 import { count } from '../schemas/number-schemas.js'
 import { addressHistorySchema } from '../schemas/transaction-schemas.js'
+import { addressesParam, coinsMemory, mostCoins, readAddresses } from './listed-coins.js'
 import { method, type RpcMethod } from './method.js'
 
 const utxotype = Type.Optional(
@@ -38,23 +38,19 @@ export const addressMethods: readonly RpcMethod[] = [
       `Unspent outputs of addresses on the chain, oldest first, with what decides when they can be spent; ` +
       `of more than ${apiLimits.listedCoins} those worth most.`,
     params: Type.Object({
-      addresses: Type.Array(addressParam, {
-        minItems: 1,
-        maxItems: apiLimits.listedAddresses,
-        description: `at most ${apiLimits.listedAddresses} addresses`,
-      }),
+      addresses: addressesParam,
       utxotype,
     }),
     result: schemas.listedCoins,
     run: (context, { addresses, utxotype: type }) => {
-      const owners = [...new Set(addresses)].map((text) => readParameter('address', 'addresses', text))
+      const owners = readAddresses(addresses)
       if (type === 'vote') return []
       const { reader } = context
       const most = mostCoins(context)
       return new StreamedAnswer({
         key: chainKey(reader, 'listunspent', most, ...owners.map(toHex)),
         repeatable: false,
-        search: most * coinMemory,
+        search: coinsMemory(context),
         write: async (sink) => writeCoins(sink, reader, await unspentCoins(reader, owners, most, sink)),
       })
     },
@@ -74,7 +70,7 @@ export const addressMethods: readonly RpcMethod[] = [
       return new StreamedAnswer({
         key: chainKey(reader, 'spendable', mempool.additions, mempool.size, most, toHex(owner), String(needed)),
         repeatable: false,
-        search: most * coinMemory,
+        search: coinsMemory(context),
         write: async (sink) => {
           const spendable = await spendableCoins(context, owner, needed, most, sink)
           if (spendable.sum < needed) throw tooLittle(needed, spendable)
@@ -124,13 +120,6 @@ function tooLittle(needed: bigint, { sum, pending, locked }: Omit<SpendableCoins
     'coins-too-few',
     `not enough utxo: ${formatAmount(sum)} can be spent of ${formatAmount(needed)}; ${rest}`,
   )
-}
-
-/** Bytes of memory for each coin of a list while it is collected and shown. */
-const coinMemory = 1024
-
-function mostCoins({ limits }: ApiContext): number {
-  return { ...apiLimits, ...limits }.listedCoins
 }
 
 /** The fee that the family's nodes answer, in units of 10^-8. */

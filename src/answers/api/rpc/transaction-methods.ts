@@ -12,6 +12,7 @@ import {
 } from '../results/transaction-results.js'
 import { bytes, hashParam, oneOf } from '../schemas/common-schemas.js'
 import { replaceParam, transactionObject, txid as txidResult } from '../schemas/transaction-schemas.js'
+import { addressesParam, coinsMemory, mostCoins, readAddresses } from './listed-coins.js'
 import { jsonText, method, type RpcMethod } from './method.js'
 
 const data = Type.String({ minLength: 2, description: 'a transaction in hex' })
@@ -32,10 +33,19 @@ export const transactionMethods: readonly RpcMethod[] = [
   }),
   method({
     name: 'getrawmempool',
-    summary: 'The transactions that wait for a block, in order of arrival: their ids, or with state "all" objects.',
-    params: Type.Object({ state: Type.Optional(oneOf(['all'], '"all" for objects')) }),
+    summary:
+      'The transactions that wait for a block, in order of arrival: their ids, or with state "all" objects. With addresses those that pay ' +
+      'them or spend their coins, as objects, and those of which these spend outputs.',
+    params: Type.Object({
+      state: Type.Optional(oneOf(['all'], '"all" for objects')),
+      addresses: Type.Optional(addressesParam),
+    }),
     result: Type.Union([Type.Array(txidResult), Type.Array(transactionObject)]),
-    run: (context, { state }) => {
+    run: (context, { state, addresses }) => {
+      if (addresses !== undefined) {
+        const owners = readAddresses(addresses)
+        return transactionPool(context, { owners, most: mostCoins(context), search: coinsMemory(context) })
+      }
       if (state === undefined) return transactionIds(context)
       const { poolObjects } = { ...apiLimits, ...context.limits }
       if (context.mempool.size > poolObjects) {

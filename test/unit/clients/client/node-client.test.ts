@@ -9,6 +9,7 @@ import { buildTransfer } from '../../../../src/clients/wallet/build-transaction.
 import { devnetAccount } from '../../../../src/clients/wallet/devnet-accounts.js'
 import { signTransaction } from '../../../../src/clients/wallet/sign-transaction.js'
 import { seededRandom } from '../../../support/builders/seeded-bytes.js'
+import { transactionJson } from '../../../../src/base/primitives/transaction-json.js'
 import { FakeNode } from '../../../support/fakes/fake-node.js'
 
 const alice = devnetAccount(0)
@@ -49,6 +50,20 @@ describe('the client of a node', () => {
     expect(await client.balance(bob.address)).toBe(0n)
     expect(await client.utxos(alice.address, node.assetId)).toMatchObject([{ index: 0, value: 250_000_000n }])
     expect(await client.utxos(bob.address, node.assetId)).toEqual([])
+  })
+
+  it('asks for the waiting transactions of an address alone, since a full pool is long', async () => {
+    node.fund(alice.address, 1000n)
+    const paid = await transfer(300n)
+    const asked: unknown[] = []
+    node.overrides.set('GET /api/v1/transactionpool', () => ({ status: 500, body: 'full' }))
+    node.overrides.set('POST /rpc getrawmempool', (body) => {
+      asked.push((body as { params: unknown }).params)
+      return { body: { jsonrpc: '2.0', id: 1, result: [transactionJson(paid)] } }
+    })
+    expect(await client.coins(alice.address, node.assetId)).toMatchObject([{ confirmations: 0, ancestors: 1 }])
+    expect(await client.waiting([alice.address], node.assetId)).toMatchObject([{ txid: paid.txid }])
+    expect(asked).toEqual(Array(2).fill({ state: 'all', addresses: [alice.address] }))
   })
 
   it('sends a transaction and waits for its block', async () => {
