@@ -13,6 +13,16 @@ interface LineHandlers {
   closed(reason: string): void
 }
 
+/** Bytes of the path of a socket, by the system; Windows has names of another kind. */
+const longestPaths: Partial<Record<NodeJS.Platform, number>> = { linux: 107, darwin: 103, freebsd: 103 }
+
+/** The fault of a path as that of a socket; undefined: none. Node 20 cuts one that is too long: the socket is elsewhere then. */
+export function socketPathFault(path: string): string | undefined {
+  const most = longestPaths[process.platform] ?? Infinity
+  const size = Buffer.byteLength(path)
+  return size > most ? `its path has ${size} bytes, and that of a socket at most ${most}` : undefined
+}
+
 /** Reads lines of at most so many bytes; a longer one, or one that is no JSON, closes the socket. */
 export function lineSocket(socket: Socket, most: number, handlers: LineHandlers): LineSocket {
   let parts: Buffer[] = []

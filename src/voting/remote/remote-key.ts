@@ -16,7 +16,7 @@ import {
   viewOf,
 } from '../tendermint/message.js'
 import { type SignState, withSigned } from '../tendermint/sign-state.js'
-import { type LineSocket, lineSocket } from './line-socket.js'
+import { type LineSocket, lineSocket, socketPathFault } from './line-socket.js'
 import {
   answerTime,
   bytesOf,
@@ -77,6 +77,8 @@ export class RemoteKey implements KeyHolder {
   static async open(options: RemoteKeyOptions): Promise<RemoteKey> {
     const key = new RemoteKey(options)
     try {
+      const fault = socketPathFault(options.socket)
+      if (fault !== undefined) throw new UserError(fault)
       const { publicKey, state } = await key.#connect()
       key.#publicKey = publicKey
       key.#first = state

@@ -10,7 +10,7 @@ import type { KeyHolder } from '../key-holder.js'
 import { signaturesOf } from '../sign-message.js'
 import { encodeMessage, signerOf, stepOf, viewOf } from '../tendermint/message.js'
 import { freshSignState, parseSignState, signRuling, type SignState, SignStateError } from '../tendermint/sign-state.js'
-import { type LineSocket, lineSocket } from './line-socket.js'
+import { type LineSocket, lineSocket, socketPathFault } from './line-socket.js'
 import {
   bytesOf,
   maxRequest,
@@ -70,6 +70,8 @@ export class SignerServer {
   /** Reads the state and listens. A {@link UserError} for a state that is damaged, missing, or that of another key or chain. */
   static async open(options: SignerServerOptions): Promise<SignerServer> {
     const { holder, genesis, begin, socket } = options
+    const fault = socketPathFault(socket)
+    if (fault !== undefined) throw new UserError(`cannot listen at ${socket}: ${fault}; choose another with --socket`)
     const stored = await holder.load()
     if (stored === undefined && !begin) {
       throw new UserError(
@@ -82,7 +84,15 @@ export class SignerServer {
       server.#server.once('error', (error) => reject(new UserError(`cannot listen at ${socket}: ${error.message}`)))
       server.#server.listen(socket, resolve)
     })
-    await chmod(socket, 0o600)
+    try {
+      await chmod(socket, 0o600)
+    } catch (error) {
+      // It would keep the process.
+      await server.close()
+      throw new UserError(
+        `cannot keep others away from ${socket}: ${error instanceof Error ? error.message : String(error)}`,
+      )
+    }
     return server
   }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -77,6 +77,23 @@ const asked = (message: UnsignedMessage, changes: object = {}) => ({
   id: 2,
   method: 'sign',
   params: { ...signParams(message, none, genesis), ...changes },
+})
+
+describe.skipIf(process.platform === 'win32')('a path that is too long for a socket', () => {
+  // Two bytes of UTF-8 each; a name of a file may have 255.
+  const long = join(folder, `${'ä'.repeat(60)}.sock`)
+
+  it('is refused by a signer, which would listen at the path that the system cuts from it', async () => {
+    const before = readdirSync(folder)
+    await expect(server(new MemorySigns(), { socket: long })).rejects.toThrow(
+      /^cannot listen at .*: its path has \d{3} bytes/,
+    )
+    expect(readdirSync(folder)).toEqual(before)
+  })
+
+  it('is named by a node that would look for a signer there', async () => {
+    await expect(remote(long)).rejects.toThrow(/^no signer can be used at .*: its path has \d{3} bytes/)
+  })
 })
 
 describe('a key at a signer', () => {
