@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from 'commander'
+import { takesPath } from '../../base/runtime/home-folder.js'
 
 /** A command as completions and the manual page show it. */
 export interface CommandNode {
@@ -70,5 +71,5 @@ function operandOf(argument: Argument): Operand {
 
 function valuesOf(usage: string, words: readonly string[] | undefined): Values {
   if (words !== undefined) return { kind: 'words', words }
-  return { kind: /file|directory/.test(/[<[].*[>\]]$/.exec(usage)?.[0] ?? '') ? 'file' : 'text' }
+  return { kind: takesPath(usage) ? 'file' : 'text' }
 }

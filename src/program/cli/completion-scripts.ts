@@ -105,8 +105,14 @@ _didledger_complete() {
 function bashScript(root: CommandNode): string {
   return `# bash completion of didledger: source <(didledger completion bash)
 ${sharedFunctions(root)}_didledger() {
-  local offer current="\${COMP_WORDS[COMP_CWORD]}"
-  _didledger_complete "$current" "\${COMP_WORDS[@]:1:COMP_CWORD-1}"
+  local offer word current="\${COMP_WORDS[COMP_CWORD]}"
+  local -a before=()
+  # Bash takes = between a flag and its value for a word.
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    [ "$word" = = ] || before+=("$word")
+  done
+  [ "$current" != = ] || current=''
+  _didledger_complete "$current" "\${before[@]}"
   COMPREPLY=($(compgen -W "\${offer//@file/}" -- "$current"))
   case " $offer " in
     *' @file '*)

@@ -60,6 +60,11 @@ describe('completion in bash', () => {
     ],
     [['wallet', 'send', '--to', 'X', '--am'], ['--amount']],
     [['completion', ''], [...shells]],
+    [
+      ['devnet', '--log-format', '='],
+      ['text', 'json'],
+    ],
+    [['devnet', '--port-base', '=', '5', '--log-format', '=', 'j'], ['json']],
     [['node', 'log', '--topic', 'b'], ['block']],
     [['wallet', 'send', '--to', ''], []],
     [['nonsense', 'x'], []],
@@ -77,6 +82,9 @@ describe('completion in bash', () => {
     bench.write('my own wallet.json', '{}')
     expect(offered('wallet', 'send', '--wallet', 'my')).toEqual(['my own wallet.json'])
     expect(offered('did', 'publish', 'my')).toEqual(['my own wallet.json'])
+    expect(offered('wallet', 'send', '--wallet', '=', 'my')).toEqual(['my own wallet.json'])
+    expect(offered('signer', '--socket', 'my')).toEqual(['my own wallet.json'])
+    expect(offered('did', 'name', 'transfer', 'my')).toEqual(['my own wallet.json'])
   })
 })
 
