@@ -40,9 +40,13 @@ export function fromText({ schema, separator = /,/ }: Option, text: string): unk
   return text
 }
 
-/** The most similar name, also if only the part before its last dot is missing; undefined if none is similar. */
+/** The most similar name, also if only its section is missing (`portBase`, `DIDLEDGER_PORT_BASE`); undefined if none is similar. */
 export function nearest(name: string, names: readonly string[]): string | undefined {
-  let best = names.find((candidate) => candidate.endsWith(`.${name}`))
+  const [, first = '', rest] = /^([A-Z]+)(_[A-Z0-9_]+)$/.exec(name) ?? []
+  const isWhole = (candidate: string) =>
+    rest === undefined ? candidate.endsWith(`.${name}`) : candidate.startsWith(`${first}_`) && candidate.endsWith(rest)
+  // Of DIDLEDGER_API_HOST and DIDLEDGER_API_METRICS_HOST the one that lacks nothing else.
+  let [best] = names.filter(isWhole).sort((a, b) => a.length - b.length)
   if (best !== undefined) return best
   let least = Math.max(1, Math.floor(name.length / 3)) + 1
   for (const candidate of names) {

@@ -149,6 +149,8 @@ describe('names that are no options', () => {
   it.each([
     ['DIDLEDGER_API_HOTS', 'did you mean DIDLEDGER_API_HOST?'],
     ['DIDLEDGER_HOST', 'did you mean DIDLEDGER_API_HOST?'],
+    ['DIDLEDGER_DATA_DIR', 'did you mean DIDLEDGER_STORAGE_DATA_DIR?'],
+    ['DIDLEDGER_PORT_BASE', 'did you mean DIDLEDGER_NODE_PORT_BASE?'],
     ['DIDLEDGER_PASWORD', 'did you mean DIDLEDGER_PASSWORD?'],
   ])('%s in the environment', (variable, hint) => {
     const message = refusalOf(() => configOf(undefined, { env: { [variable]: '1' } }))
