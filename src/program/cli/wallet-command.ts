@@ -169,11 +169,11 @@ const neither =
 /** Characters of a word; those of BIP39 have fewer in every language. */
 const longestWord = 20
 
-/** Whether a text that is no mnemonic was meant as one: several words. A key in lines has longer ones, and DER is no text. */
+/** Whether a text that is no mnemonic was meant as one: most of it is words. A key in lines has longer ones, and DER is no text. */
 function isLikeMnemonic(text: string): boolean {
   const words = text.split(' ')
   const isText = !text.includes('\ufffd') && !text.includes('-----begin ')
-  return isText && words.length > 1 && words.every(({ length }) => length <= longestWord)
+  return isText && words.length > 1 && words.filter(({ length }) => length <= longestWord).length > words.length / 2
 }
 
 /** The password of the file to import; without a terminal, that of the new keystore. */

@@ -125,6 +125,7 @@ describe('didledger wallet', () => {
     expect(refused.err).toContain('as a mnemonic, its checksum is wrong')
     for (const [text, why] of [
       [devnetMnemonic.replace('junk', 'junks'), 'as a mnemonic, word 12 is not in the English list of BIP39'],
+      [`${devnetMnemonic}\n${bob.address}`, 'as a mnemonic, it has 13 words'],
       [devnetMnemonic.replace(' junk', ''), 'as a mnemonic, it has 11 words, where 12, 15, 18, 21 or 24 are needed'],
       [Buffer.from(bob.privateKey).toString('hex').slice(1), 'it has 63 hex digits; a private key has 64'],
       ['0\ufffd w\ufffd 5', 'the private key to import cannot be read: it is no text; "openssl pkey -inform DER'],
