@@ -103,6 +103,7 @@ function expectRefused({ status, headers, text, body }: Answer): void {
   expect(status === 503 || code === -32001, text).toBe(true)
   // What is missed is named, with height and age.
   expect(text).toMatch(/at height \d+, whose block is \d+ s old: |as of height \d+, \d+ s ago, /)
+  expect(headers['retry-after'], text).toMatch(/^[1-9]\d*$/)
   const isW3c = text.includes('"error":{"type":"https://www.w3.org/ns/did#INTERNAL_ERROR"')
   if (isW3c) expect([status, headers['retry-after']]).toEqual([503, '5'])
 }

@@ -138,7 +138,7 @@ class HttpCaller implements RpcCaller {
   }
 
   /**
-   * The status of `busy` stays 200, as for every answer of a method. A refusal after the beginning of a batch is too late for the header.
+   * The status stays 200, as for every answer of a method, but that of a node below a height. A refusal after the beginning of a batch is too late for the header.
    */
   refused(code: Code): void {
     this.#exchange.answerHeaders.set('retry-after', String(retryAfterOf(code)))

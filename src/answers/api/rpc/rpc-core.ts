@@ -22,7 +22,7 @@ import type { NodesBehind } from '../node-handles.js'
 import { NeedsNode } from '../http/needs-node.js'
 import { PassedError } from '../http/passed-on.js'
 import type { SharedAnswers } from '../streams/shared-answer.js'
-import { ruleErrorOf } from '../http/failures.js'
+import { retryAfterOf, ruleErrorOf } from '../http/failures.js'
 import { refuseManyValues } from '../http/large-body.js'
 import { StreamedAnswer } from '../streams/streamed-answer.js'
 import { type AnswerStream, beginningOf, framed, resumed } from '../streams/answer-stream.js'
@@ -227,7 +227,7 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
       if (error instanceof PassedError) return this.#pass(call, error, began)
       const failure = ruleErrorOf(error, this.#log)
       this.#count(call.method, interfaceErrors[failure.code].rpc, began, failure)
-      if (failure.code === 'busy') caller.refused?.(failure.code)
+      if (retryAfterOf(failure.code) !== undefined) caller.refused?.(failure.code)
       return id === undefined ? undefined : rpcFailure(id, failure)
     }
   }
