@@ -67,7 +67,9 @@ export class Network {
       bodyAtHand: (hash) => this.#voting?.candidate(hash),
       onConflict: (confirm, header) => this.#conflict(confirm, header),
     })
-    peers.tellBehind(() => this.sync.progress().catchingUp)
+    // A follower has no word of the chain but that of the node that it follows.
+    const follows = options.hasPool === false
+    peers.showing((isConfigured) => !(follows && isConfigured()) && !this.sync.progress().catchingUp)
     this.#transactions = new TransactionRelay({ ...dependencies, peers, sync: this.sync })
   }
 

@@ -108,9 +108,9 @@ export function servesEnd({ status, closed }: SyncPeer): boolean {
   return !closed && (status.services & (services.wholeChain | services.recentHeaders)) === services.recentHeaders
 }
 
-/** Whether a peer says that it lacks blocks itself: its tip shows nothing of what this node may lack. */
-export function isBehind({ status }: Pick<SyncPeer, 'status'>): boolean {
-  return (status.services & services.behind) !== 0
+/** Whether a peer says that its tip shows nothing of what this node may lack: it lacks blocks itself, or follows this node. */
+export function showsNothing({ status }: Pick<SyncPeer, 'status'>): boolean {
+  return (status.services & services.showsNothing) !== 0
 }
 
 /** Whether a peer keeps all blocks of its chain; what another one lacks by now, it may have had a moment ago. */

@@ -67,7 +67,8 @@ export interface PeerConnectionsOptions extends Pick<Env, 'clock' | 'timers' | '
   readonly bans: Bans
   readonly scores: MisbehaviourScores
   readonly events: EventEmitter<PeersEvents>
-  ownStatus(): Status
+  /** The own status as the node of a connection gets it. */
+  ownStatus(link: Pick<Link, 'publicKey' | 'host'>): Status
   /** Number of configured addresses of a host: as many inbound connections are always allowed from it. */
   expected(host: string): number
   /** Whether the node of a connection is configured. */
@@ -173,7 +174,7 @@ export class PeerConnections implements PenaltySink {
   /** Answer to a status, in the handshake and after it. */
   answerStatus(link: Link, status: Status): StatusAnswer {
     if (this.#leaving.has(link)) throw new LinkError('refused', 'it was told that it is not wanted')
-    const own = this.#options.ownStatus()
+    const own = this.#options.ownStatus(link)
     try {
       const peer = this.#peers.get(link)
       if (peer === undefined) this.#completeHandshake(link, status, undefined).announced(own)
@@ -202,7 +203,7 @@ export class PeerConnections implements PenaltySink {
 
   /** Sends the own status and receives that of the peer; resolves with whether it answered. */
   async refresh(peer: PeerRecord): Promise<boolean> {
-    const own = this.#options.ownStatus()
+    const own = this.#options.ownStatus(peer.link)
     const demand = peer.beginRefresh(this.now(), own)
     try {
       const { status, refusal } = await peer.ask(statusExchange, own)
@@ -284,7 +285,7 @@ export class PeerConnections implements PenaltySink {
 
   async #ask(link: Link): Promise<StatusAnswer> {
     const { protocol, question, answer } = statusExchange
-    return answer.decode(await link.request(protocol, question.encode(this.#options.ownStatus())))
+    return answer.decode(await link.request(protocol, question.encode(this.#options.ownStatus(link))))
   }
 
   /** Makes a peer of a connection with the status received; throws a RuleError with the reason otherwise. */

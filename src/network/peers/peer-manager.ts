@@ -87,7 +87,7 @@ export class PeerManager implements LinkHandler {
   readonly #dialer: Dialer
   /** Peers that owe an answer with addresses. */
   #asking = 0
-  #isBehind = () => false
+  #showsChain = (_isConfigured: () => boolean) => true
   #cancel = () => {}
   #askedAddresses = -Infinity
   #flushed = -Infinity
@@ -110,7 +110,7 @@ export class PeerManager implements LinkHandler {
       bans,
       scores: new MisbehaviourScores(() => this.#now()),
       events: this.events,
-      ownStatus: () => this.#ownStatus(),
+      ownStatus: (link) => this.#ownStatus(link),
       expected: (host) => book.configuredAt(host),
       named: (link) => book.names(link.publicKey, link.host),
       namedByKey: (link) => book.namesKey(link.publicKey),
@@ -169,9 +169,9 @@ export class PeerManager implements LinkHandler {
     this.#connections.askAnew(slept)
   }
 
-  /** Names what decides whether this node is behind its chain, which its status tells the peers. */
-  tellBehind(isBehind: () => boolean): void {
-    this.#isBehind = isBehind
+  /** Names what decides whether the own tip shows a configured peer, or another one, where the chain ends; the status tells it. */
+  showing(showsChain: (isConfigured: () => boolean) => boolean): void {
+    this.#showsChain = showsChain
   }
 
   /** Whether it knows an address that it may soon be connected to, or has asked for some. */
@@ -350,7 +350,7 @@ export class PeerManager implements LinkHandler {
     return this.#options.clock.now()
   }
 
-  #ownStatus(): Status {
+  #ownStatus({ publicKey, host }: Pick<Link, 'publicKey' | 'host'>): Status {
     const { chain, transport } = this.#options
     const { header, chainWork } = chain.tip
     return {
@@ -360,7 +360,10 @@ export class PeerManager implements LinkHandler {
       tipHeight: header.height,
       tipHash: header.hash,
       chainWork,
-      services: servicesOf(chain, this.#isBehind()),
+      services: servicesOf(
+        chain,
+        this.#showsChain(() => this.#book.names(publicKey, host)),
+      ),
       relay: true,
       listenPort: transport.port,
       agent: this.#agent,
@@ -369,12 +372,11 @@ export class PeerManager implements LinkHandler {
 
   readonly #tipMoved = (): void => this.#refresh()
 
-  /** Exchanges statuses with peers that lack the new tip, or that this node is behind or not, or whose last exchange is too old. */
+  /** Exchanges statuses with peers that lack the new tip, or whether it shows the chain, or whose last exchange is too old. */
   #refresh(): void {
     const now = this.#now()
-    const own = this.#ownStatus()
     for (const peer of this.#connections.all()) {
-      if (peer.refreshDue(now, own)) void this.#connections.refresh(peer)
+      if (peer.refreshDue(now, this.#ownStatus(peer.link))) void this.#connections.refresh(peer)
     }
   }
 

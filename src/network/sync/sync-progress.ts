@@ -25,7 +25,7 @@ export interface KnownBeyond {
   /** Whether that peer has shown headers which follow the own chain. */
   readonly arriving: boolean
   /**
-   * Whether a peer is connected that serves blocks up to about the own tip, is not known to have more, and is not behind itself; by what it
+   * Whether a peer is connected that serves blocks up to about the own tip, is not known to have more, and neither lacks blocks itself nor follows this node; by what it
    * said since the peers were asked anew.
    */
   readonly met: boolean

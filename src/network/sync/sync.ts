@@ -52,7 +52,7 @@ import { defined } from '../../base/primitives/defined.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { bodyBytes, BodyDownload } from '../fetch/body-download.js'
 import { fetchBlock } from '../fetch/fetch-block.js'
-import { claimOf, isBehind, PeerProgresses, serves, servesEnd } from '../fetch/peer-progress.js'
+import { claimOf, PeerProgresses, serves, servesEnd, showsNothing } from '../fetch/peer-progress.js'
 import { penaliseAndDrop, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
 import { timedOut, Timeouts, TimeoutsClosed } from '../fetch/timeouts.js'
 import { blocksExchange } from '../wire/blocks-message.js'
@@ -346,9 +346,9 @@ function changesChain({ type }: SyncEvent): boolean {
   return type === 'tip' || type === 'written' || type === 'refused'
 }
 
-/** Whether a peer shows the chain up to a height: one that has less, or lacks blocks itself, shows nothing of what this node may lack. */
+/** Whether a peer shows the chain up to a height: one that has less shows nothing of what this node may lack. */
 function showsChain(peer: SyncPeer, height: number): boolean {
-  return !isBehind(peer) && claimOf(peer).height >= height
+  return !showsNothing(peer) && claimOf(peer).height >= height
 }
 
 function peersText(count: number): string {

@@ -15,10 +15,10 @@ export const networkVersion = 2
 
 /**
  * Bits of {@link Status.services}: all blocks of its chain, or those since {@link recentBlocks} below its tip. One of them, or none.
- * `recentHeaders` beside the second one: headers of these blocks alone, too. `behind`: the node knows of proved blocks that it lacks, so its
- * tip is not that of its chain.
+ * `recentHeaders` beside the second one: headers of these blocks alone, too. `showsNothing`: its tip does not show the
+ * receiver where the chain ends, since it lacks blocks that it knows of, or follows the receiver.
  */
-export const services = { wholeChain: 1, recentBlocks: 2, recentHeaders: 4, behind: 8 } as const
+export const services = { wholeChain: 1, recentBlocks: 2, recentHeaders: 4, showsNothing: 8 } as const
 /**
  * A node keeps more of them: its status may be late, and a branch leaves the chain as far below as a reorganisation goes.
  * @tuning count: last blocks that a peer with `services.recentBlocks` hands out
@@ -36,9 +36,9 @@ interface Chained {
   readonly tip: { readonly header: Pick<Header, 'height'> }
 }
 
-/** Bits of the services of a node with this chain, which is `behind` or not. */
-export function servicesOf(chain: Chained, behind = false): number {
-  return offeredBy(chain) | (behind ? services.behind : 0)
+/** Bits of the services of a node with this chain. */
+export function servicesOf(chain: Chained, showsChain = true): number {
+  return offeredBy(chain) | (showsChain ? 0 : services.showsNothing)
 }
 
 /** Bits of what a node with this chain serves: none as long as it has too few blocks above a state that it took from others. */

@@ -73,7 +73,7 @@ describe.each([
   })
 
   it('is no node whose only peer joins itself, until that one has the chain', async () => {
-    const joining = new TestPeer(source, { services: services.wholeChain | services.behind })
+    const joining = new TestPeer(source, { services: services.wholeChain | services.showsNothing })
     const { node, look, changes } = await start([joining])
     await node.until(() => node.height === length && node.sync.progress().stage === 'idle')
     for (let second = 0; second < 60; second++) expect(look()).toMatchObject({ inStep: false, reason: 'alone' })

@@ -54,7 +54,7 @@ describe('an exchange of statuses', () => {
 
   it('is due after one second where the node has got behind, or is so no more', () => {
     const { peer } = peerSince()
-    const behind = { ...tip, services: services.wholeChain | services.behind }
+    const behind = { ...tip, services: services.wholeChain | services.showsNothing }
     peer.announced(tip)
     expect(dueAt(peer, behind, 999, 1_000)).toEqual([false, true])
     peer.announced(behind)
