@@ -1,7 +1,16 @@
 import type { KnownBeyond } from '../network/sync/sync-progress.js'
 import type { Spec } from '../base/primitives/spec.js'
 import type { OutOfStep, Standing, StepReason } from '../answers/resolver/standing.js'
-import { alonePatience, askPatience, blocksOnTheWay, fetchPatience, mostAhead, tipPatience } from './pace.js'
+import type { NodeWord } from './node-word.js'
+import {
+  alonePatience,
+  askPatience,
+  blocksOnTheWay,
+  fetchPatience,
+  followedPatience,
+  mostAhead,
+  tipPatience,
+} from './pace.js'
 
 /**
  * Decides whether a node is in step with its chain: whether it may say that something does not exist, and what is so now.
@@ -30,7 +39,12 @@ export interface StepFacts {
   readonly asked: number
   /** Since a peer that showed its chain was connected; undefined: there was none in this run. */
   readonly alone: number | undefined
-  /** For how long the node, or its clock, stood still, while no peer has shown its chain since, and no quorum made a block; undefined: it did not. */
+  /** Word of the node that a follower follows, and for how long that was not in step; undefined: there is none, or it says nothing. */
+  readonly followed?: { readonly word: NodeWord; readonly doubted: number } | undefined
+  /**
+   * For how long the node, or its clock, stood still, while no peer has shown its chain since, and no quorum made a block; 0: it started, and
+   * had peers before; undefined: neither.
+   */
   readonly stoodStill: number | undefined
   /** Whether it was in step at the last look, and at any of this run. */
   readonly before: boolean
@@ -68,6 +82,7 @@ function lacksOf(facts: StepFacts): readonly Lack[] {
     blocksLack(facts),
     clockLack(facts),
     askedLack(facts),
+    followedLack(facts),
     peersLack(facts),
     ageLack(facts),
   ]
@@ -134,7 +149,8 @@ function clockLate(what: string): Lack {
 
 function peersLack({ expectsPeers, alone, stoodStill }: StepFacts): Lack | undefined {
   if (stoodStill !== undefined) {
-    const still = `this node, or its clock, stood still for ${Math.round(stoodStill / 1000)} s`
+    const seconds = Math.round(stoodStill / 1000)
+    const still = stoodStill === 0 ? 'this node started' : `this node, or its clock, stood still for ${seconds} s`
     return { reason: 'alone', missing: `${still}, and no peer has shown its chain since` }
   }
   if (!expectsPeers || (alone !== undefined && alone <= alonePatience)) return undefined
@@ -143,6 +159,16 @@ function peersLack({ expectsPeers, alone, stoodStill }: StepFacts): Lack | undef
       ? 'no peer has shown its chain yet'
       : `no peer that shows its chain is connected for ${Math.round(alone / 1000)} s`
   return { reason: 'alone', missing }
+}
+
+/** A node that is followed may have lost its peers, or join itself: a follower learns of no other chain. */
+function followedLack({ followed, before }: StepFacts): Lack | undefined {
+  if (followed === undefined || followed.word.inStep) return undefined
+  if (before && followed.doubted <= followedPatience) return undefined
+  const { height, target, catchingUp } = followed.word
+  if (catchingUp)
+    return { reason: 'behind', missing: `the node that it follows is catching up, at height ${height} of ${target}` }
+  return { reason: 'alone', missing: 'the node that it follows says that it is not in step itself' }
 }
 
 function ageLack(facts: StepFacts): Lack | undefined {

@@ -21,6 +21,8 @@ const missedSpacings = 12
 const transport = 30_000
 /** How long a node that expects peers may have none that shows its chain. */
 export const alonePatience = 30_000
+/** How long a follower in step stays so while the node that it follows is not: that one may start again, and meet its peers. */
+export const followedPatience = 15_000
 /**
  * Time between two looks at the peers after which what they said is old: so long the node is also without news of a peer that has no new
  * block. A busy machine is late by seconds; one that is later has as little idea of the chain as one that slept.

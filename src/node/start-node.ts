@@ -36,7 +36,7 @@ import { concat, toHex } from '../base/primitives/bytes.js'
 import { defined } from '../base/primitives/defined.js'
 import { genesisBlock } from '../base/primitives/genesis.js'
 import { sha256 } from '../base/primitives/hash.js'
-import type { Spec } from '../base/primitives/spec.js'
+import { paramsAt, type Spec } from '../base/primitives/spec.js'
 import { Mining, type OwnValidator } from '../ledger/production/mining.js'
 import { Resolver } from '../answers/resolver/resolver.js'
 import { staleAfterDefault } from '../answers/resolver/resolver-options.js'
@@ -60,6 +60,7 @@ import type { JoinStep } from './join-state.js'
 import { openPeering, type PeeringNode } from './open-peering.js'
 import { StateKeeper } from '../ledger/state/state-keeper.js'
 import type { Followed } from './followed-node.js'
+import { FollowedWord } from './followed-word.js'
 import type { Mirror } from '../ledger/mirror/mirror.js'
 import type { Variables } from '../ledger/mirror/s3-place.js'
 import { watchOpenFiles } from './open-files.js'
@@ -202,7 +203,9 @@ async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Nod
     expectsPeers: expectsPeers(options),
     votes: validator !== undefined,
   })
-  const step = stepWatchOf(options, store, core)
+  const followed = options.followed && new FollowedWord(options.followed.api, env.timers)
+  if (followed !== undefined) stack.defer(() => followed.close())
+  const step = stepWatchOf(options, store, core, followed)
   const standing = () => step.standing()
   stack.defer(repeat(env, watchInterval, () => step.look()))
   const witnessed = openCollector(options, store, stack)
@@ -216,6 +219,7 @@ async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Nod
   const witness = await openWitness(options, store, resolver, stack)
   const reader = new ChainReader(chain)
   const compareHeads = comparisonOf(options, { ...store, reader, resolver })
+  await followed?.looked
   await core.start()
   if (network !== undefined) fillBack(options, store, network, stack)
   const mirror = await openMirrorOf(options, store, { standing, witnessed }, stack)
@@ -323,10 +327,20 @@ function expectsPeers({ peering, followed, tuning = {} }: NodeOptions): boolean 
   return peers.length > 0 || mdns
 }
 
-function stepWatchOf(options: NodeOptions, { chain, clock }: Store, { network, voting }: Core): StepWatch {
+function stepWatchOf(
+  options: NodeOptions,
+  { chain, clock }: Store,
+  { network, voting }: Core,
+  followed: FollowedWord | undefined,
+): StepWatch {
   const { staleAfter = staleAfterDefault, answerOutOfStep: always = false } = options.tuning?.resolver ?? {}
   const policy = { staleAfter: staleAfter * 1000, always }
-  return new StepWatch({ chain, clock, sync: network?.sync, voting, expectsPeers: expectsPeers(options), policy })
+  // Where it is the only validator no one else has made blocks meanwhile.
+  const { validators } = paramsAt(chain.spec, chain.tip.header.height + 1)
+  const isSole = options.validator !== undefined && validators.length === 1
+  const hadPeers = !isSole && network?.peers.hasMet === true
+  const sources = { chain, clock, sync: network?.sync, hadPeers, voting, followed }
+  return new StepWatch({ ...sources, expectsPeers: expectsPeers(options), policy })
 }
 
 function openResolver(

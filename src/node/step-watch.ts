@@ -5,6 +5,7 @@ import { processTime } from '../base/runtime/process-env.js'
 import type { Standing } from '../answers/resolver/standing.js'
 import type { Voting } from '../voting/voting.js'
 import { watchInterval } from './chain-watch.js'
+import type { NodeWord } from './node-word.js'
 import { type StepFacts, type StepPolicy, standingOf } from './in-step.js'
 import { alonePatience, lookPatience } from './pace.js'
 
@@ -18,6 +19,10 @@ export interface StepWatchOptions {
   /** Absent: no validators. */
   readonly voting?: Pick<Voting, 'signedHeight'> | undefined
   readonly expectsPeers: boolean
+  /** Whether the node had peers in an earlier run: those may have more by now. */
+  readonly hadPeers?: boolean
+  /** Word of the node that a follower follows; absent for other nodes. */
+  readonly followed?: { readonly word: NodeWord | undefined } | undefined
   readonly policy: StepPolicy
 }
 
@@ -29,6 +34,7 @@ const nothingBeyond: KnownBeyond = { asking: false, arriving: false, met: false,
 
 /** A time without looks, after which what the node knows of its peers is old. */
 interface Standstill {
+  /** 0: the time before it started. */
   readonly milliseconds: number
   /** The clock and the tip at its end. */
   readonly end: number
@@ -52,6 +58,8 @@ export class StepWatch {
   #aloneLooks: number | undefined
   /** Looks at which a peer was asked that has shown nothing, since the node was in step last. */
   #askedLooks = 0
+  /** Looks at which the node that is followed said that it is not in step, since it last said otherwise, or nothing. */
+  #doubtedLooks = 0
   #before = false
   #everInStep = false
   #last: { readonly now: number; readonly tip: Chain['tip']; readonly standing: Standing } | undefined
@@ -61,12 +69,15 @@ export class StepWatch {
   #standstill: Standstill | undefined
 
   constructor(options: StepWatchOptions) {
-    const { chain, clock, steady = processTime } = options
+    const { chain, clock, steady = processTime, sync, expectsPeers, hadPeers = false } = options
     this.#options = options
     this.#steady = steady
     this.#tip = chain.tip
     this.#seenNow = clock.now()
     this.#seenSteady = steady.now()
+    // One that expects peers waits for them anyway.
+    if (hadPeers && !expectsPeers && sync !== undefined)
+      this.#standstill = { milliseconds: 0, end: this.#seenNow, tip: chain.tip, looks: 0 }
   }
 
   /** To be called every {@link watchInterval}; time is counted in looks where the clock may be wrong. */
@@ -76,6 +87,8 @@ export class StepWatch {
     if (this.#standstill !== undefined) this.#standstill.looks++
     const { asking = false, arriving = false } = this.#options.sync?.beyond ?? {}
     if (asking && !arriving) this.#askedLooks++
+    const { word } = this.#options.followed ?? {}
+    this.#doubtedLooks = word === undefined || word.inStep ? 0 : this.#doubtedLooks + 1
     this.#last = undefined
     this.standing()
   }
@@ -94,7 +107,8 @@ export class StepWatch {
   }
 
   #judge(now: number): Standing {
-    const { chain, sync, voting, expectsPeers, policy } = this.#options
+    const { chain, sync, voting, expectsPeers, followed, policy } = this.#options
+    const { word } = followed ?? {}
     const { height, time } = chain.tip.header
     const { seenHeight: seen } = chain
     const signed = voting?.signedHeight ?? 0
@@ -109,6 +123,7 @@ export class StepWatch {
       held: this.#tipLooks * watchInterval,
       asked: this.#askedLooks * watchInterval,
       alone: this.#aloneLooks === undefined ? undefined : this.#aloneLooks * watchInterval,
+      followed: word && { word, doubted: this.#doubtedLooks * watchInterval },
       stoodStill: this.#standstill?.milliseconds,
       ...{ before: this.#before, everInStep: this.#everInStep },
     }

@@ -89,6 +89,11 @@ export class AddressBook {
     return [...this.#addresses.values()]
   }
 
+  /** Whether this node was connected to one of them, in this run or an earlier one. */
+  get hasMet(): boolean {
+    return this.addresses().some(({ seen }) => seen > 0)
+  }
+
   /** Whether an address is configured. */
   isConfigured(address: string): boolean {
     return this.#addresses.get(address)?.configured === true

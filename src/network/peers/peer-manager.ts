@@ -174,6 +174,11 @@ export class PeerManager implements LinkHandler {
     this.#showsChain = showsChain
   }
 
+  /** Whether it dialled a peer with success before, also in an earlier run. */
+  get hasMet(): boolean {
+    return this.#book.hasMet
+  }
+
   /** Whether it knows an address that it may soon be connected to, or has asked for some. */
   get seeksMore(): boolean {
     return this.#asking > 0 || this.#dialer.isBusy

@@ -1,11 +1,9 @@
 import { genesisAt, otherChainText, type OwnChain, unavailable } from '../../answers/api/http/chain-of-node.js'
-import { isHeight } from '../../answers/api/http/height-gate.js'
 import { UserError } from '../../base/errors/rule-error.js'
-import { isObject } from '../../base/primitives/is-object.js'
-import { parsedJson } from '../../base/primitives/parsed-json.js'
 import type { Clock, Timers } from '../../base/runtime/env.js'
 import { requestText } from '../../base/runtime/http-request.js'
 import { processTime } from '../../base/runtime/process-env.js'
+import { type NodeWord, wordIn } from '../node-word.js'
 
 /** @tuning ms: from one look at the nodes of a gateway to the next */
 const lookInterval = 5000
@@ -13,16 +11,6 @@ const lookInterval = 5000
 const wordHolds = 15_000
 /** Bounds of a question: a node that hangs holds up the next look alone. */
 const bounds = { timeout: 2000, maxAnswer: 64 * 1024 }
-
-/** Word of one node about itself. */
-interface NodeWord {
-  /** Height of its tip. */
-  readonly height: number
-  /** The height that it is on its way to. */
-  readonly target: number
-  readonly inStep: boolean
-  readonly catchingUp: boolean
-}
 
 /** Words of the nodes that answered, taken together. */
 export interface NodesWord {
@@ -162,21 +150,5 @@ function together(words: readonly NodeWord[]): NodesWord | undefined {
     target: inStep ? height : Math.max(...words.map(({ target }) => target)),
     inStep,
     catchingUp: !inStep && words.some((word) => word.catchingUp),
-  }
-}
-
-/** Reads the body of `/readyz`; undefined for any other. A node that has failed is on its way out: its word is none. */
-function wordIn(text: string): NodeWord | 'failed' | undefined {
-  const body = parsedJson(text)
-  if (!isObject(body) || typeof body['status'] !== 'string') return undefined
-  if (body['status'] === 'failed') return 'failed'
-  if (!isHeight(body['height'])) return undefined
-  const { status, height, target } = body
-  return {
-    height,
-    target: isHeight(target) && target > height ? target : height,
-    // Of an older node, which does not say it: not known.
-    inStep: body['inStep'] === true,
-    catchingUp: status === 'catching up',
   }
 }

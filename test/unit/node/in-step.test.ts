@@ -199,3 +199,27 @@ describe('answers out of step', () => {
     expect(judge({ tip: tipOf(-3) })).toEqual({ inStep: true, height: 100, age: 0 })
   })
 })
+
+describe('a follower', () => {
+  const word = { height: 90, target: 90, inStep: false, catchingUp: false }
+  const doubting = (doubted: number, changes = {}, before = false) =>
+    judge({ followed: { word: { ...word, ...changes }, doubted }, before, everInStep: before }, hour)
+
+  it('is out of step as long as the node that it follows says so of itself', () => {
+    expect(doubting(1_000)).toMatchObject({
+      reason: 'alone',
+      answers: 'none',
+      missing: expect.stringMatching(/follows/),
+    })
+    expect(doubting(1_000, { catchingUp: true, target: 290 })).toMatchObject({
+      reason: 'behind',
+      missing: 'the node that it follows is catching up, at height 90 of 290',
+    })
+    expect(doubting(0, { inStep: true })).toMatchObject({ inStep: true })
+  })
+
+  it('that was in step leaves that one the time to start again, and answers what is there after it', () => {
+    expect(doubting(15_000, {}, true)).toMatchObject({ inStep: true })
+    expect(doubting(15_001, {}, true)).toMatchObject({ inStep: false, reason: 'alone', answers: 'found' })
+  })
+})

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { alonePatience, lookPatience, tipPatience } from '../../../src/node/pace.js'
+import type { NodeWord } from '../../../src/node/node-word.js'
 import { StepWatch, type StepWatchOptions } from '../../../src/node/step-watch.js'
 import { loadSpec } from '../../../src/program/cli/load-spec.js'
 
@@ -18,6 +19,7 @@ function scene({
   met = true,
   signedHeight = 0,
   tipAge = 60_000,
+  hadPeers = false,
 } = {}) {
   const tipAt = (height: number, now: number) => ({ header: { height, time: Math.floor(now / 1000) } }) as Tip
   const chain = { spec, tip: tipAt(100, start - tipAge), seenHeight: 0 }
@@ -27,13 +29,16 @@ function scene({
     sync.slept = slept
   }
   const sync = { beyond: { ...idle, met }, asked: 0, slept: false, askAnew }
+  const followed: { word: NodeWord | undefined } = { word: undefined }
   const watch = new StepWatch({
     chain,
+    followed,
     clock: { now: () => now.clock },
     steady: { now: () => now.steady },
     sync: hasNetwork ? sync : undefined,
     voting: { signedHeight },
     expectsPeers,
+    hadPeers,
     policy: { staleAfter: hour, always: false },
   })
   const pass = (clock: number, steady = clock) => {
@@ -48,7 +53,7 @@ function scene({
   }
   looks(3)
   return {
-    ...{ chain, sync, watch, pass, looks },
+    ...{ chain, sync, watch, pass, looks, followed },
     /** A time without looks; the peers have not answered since. */
     sleep: (clock: number, steady = clock) => {
       pass(clock, steady)
@@ -211,5 +216,51 @@ describe('a node whose key signed on a longer chain', () => {
     expect(watch.standing()).toMatchObject({ inStep: false, height: 101 })
     moveTip()
     expect(watch.standing()).toMatchObject({ inStep: true, height: 102 })
+  })
+})
+
+describe('a node that had peers before it started, and is told of none', () => {
+  const started = (met: boolean, hadPeers = true) => scene({ expectsPeers: false, met, hadPeers })
+
+  it('is out of step until one of them has shown its chain', () => {
+    const { watch, sync, looks } = started(false)
+    expect(watch.standing()).toMatchObject({
+      inStep: false,
+      reason: 'alone',
+      missing: expect.stringMatching(/started/),
+    })
+    sync.beyond = idle
+    looks(1)
+    expect(watch.standing().inStep).toBe(true)
+  })
+
+  it('waits for them as long as for lost ones, and not at all where it had none', () => {
+    const { watch, looks } = started(false)
+    looks(alonePatience / 1000 - 3)
+    expect(watch.standing().inStep).toBe(false)
+    looks(1)
+    expect(watch.standing().inStep).toBe(true)
+    expect(started(false, false).watch.standing().inStep).toBe(true)
+  })
+})
+
+describe('a follower', () => {
+  const word: NodeWord = { height: 100, target: 100, inStep: false, catchingUp: false }
+
+  it('counts for how long the node that it follows was out of step, anew after each time that it was not', () => {
+    const { watch, looks, followed } = scene()
+    for (const other of [{ ...word, inStep: true }, undefined]) {
+      followed.word = word
+      looks(15)
+      expect(watch.standing().inStep).toBe(true)
+      followed.word = other
+      looks(1)
+    }
+    followed.word = word
+    looks(16)
+    expect(watch.standing()).toMatchObject({ inStep: false, reason: 'alone' })
+    followed.word = undefined
+    looks(1)
+    expect(watch.standing().inStep).toBe(true)
   })
 })
