@@ -177,7 +177,12 @@ export class Dialer {
     const isName = configured && endpoint !== undefined && familyOf(endpoint.host) === 0
     const what = 'an address is left out at which this node itself is, or another one with a copy of its peer.key'
     if (this.#warned.get(known) !== 'self') {
-      log[configured ? 'info' : 'debug']({ address }, isName ? `${what}, until its name stands for others` : what)
+      // With no other it has no peers, and waits for them for ever.
+      const isOnly = book.addresses().every((other) => other === known || !other.configured)
+      log[configured ? (isOnly ? 'warn' : 'info') : 'debug'](
+        { address },
+        isName ? `${what}, until its name stands for others` : what,
+      )
     }
     if (isName) this.#warned.set(known, 'self')
     else this.drop(known)

@@ -390,8 +390,16 @@ describe('a dial', () => {
     expect(scene.book.size).toBe(0)
     expect(scene.log.map(({ level, address }) => `${level} ${String(address)}`)).toEqual([
       `debug ${addressOf(1)}`,
-      `info ${addressOf(2)}`,
+      `warn ${addressOf(2)}`,
     ])
+  })
+
+  it('of the node itself is no warning beside another address that is configured', async () => {
+    const scene = await Scene.of(8)
+    scene.book.configure(addressOf(1))
+    void dial(scene, addressOf(2))
+    await scene.fails(addressOf(2), new LinkError('self', 'for the test'))
+    expect(scene.log.map(({ level, address }) => `${level} ${String(address)}`)).toEqual([`info ${addressOf(2)}`])
   })
 
   it('of the node itself by a configured name is tried again, and said once: the name may stand for others by then', async () => {
@@ -404,7 +412,7 @@ describe('a dial', () => {
       await scene.fails(name, new LinkError('self', 'for the test'))
       await scene.time.advance(60_000)
     }
-    expect(scene.log.map(({ level, address }) => `${level} ${String(address)}`)).toEqual([`info ${name}`])
+    expect(scene.log.map(({ level, address }) => `${level} ${String(address)}`)).toEqual([`warn ${name}`])
   })
 
   it('is not begun to a configured address that is banned, which is said once', async () => {
