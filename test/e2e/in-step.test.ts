@@ -87,6 +87,23 @@ describe('a node that joins', () => {
     }
   })
 
+  it('denies no DID of the meantime either where it is started again without --peer, for it knows its peers', async () => {
+    const first = await miner(3)
+    const [peer = ''] = first.line.p2p
+    const dataDir = directories.fresh()
+    const joining = await start('--data-dir', dataDir, '--peer', peer)
+    expect((await watch(joining, 120)).at(-1)).toBe(200)
+    await joining.stop()
+    await runJson('did', 'create', '--devnet-account', '3', '--rest', first.line.rest)
+    const later = devnetAccount(3).did
+    const again = await start('--data-dir', dataDir)
+    await until('the DID', 60, async () => {
+      const said = await statusOf(again, later)
+      expect([0, -32001]).toContain(said)
+      return said === 0 || String(said)
+    })
+  })
+
   it('says nothing for as long as its only peer is silent', async () => {
     const ahead = 15
     const first = await miner(ahead)
