@@ -1,4 +1,4 @@
-import { isHeight } from '../answers/api/http/height-gate.js'
+import { isHeight } from '../base/primitives/height.js'
 import { isObject } from '../base/primitives/is-object.js'
 import { parsedJson } from '../base/primitives/parsed-json.js'
 

@@ -349,7 +349,7 @@ export const apiRows = [
     refusal: 'the connection is closed',
   }),
   limit({
-    name: 'answers/api/parameters.maxHeight',
+    name: 'base/primitives/height.maxHeight',
     unit: 'number',
     value: 0xffffffff,
     feed: (n) =>

@@ -3,6 +3,7 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import { parseAddress, type ProgramHash } from '../../base/primitives/address.js'
 import { parseAmount } from '../../base/primitives/amount.js'
 import { hex, parseDisplayHash } from '../../base/primitives/bytes.js'
+import { maxHeight } from '../../base/primitives/height.js'
 import { hexFault } from '../../base/primitives/hex-fault.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { maxHeaders } from '../../identity/proofs/work.js'
@@ -22,9 +23,6 @@ interface Kind<Value> {
 
 /** Characters that a JSON body with a transaction has beside it. */
 const transactionFrame = '{"Action":"sendrawtransaction","data":""}'.length
-
-/** @limit number: height in a path, or that a request names */
-export const maxHeight = 0xffffffff
 
 export const parameterKinds = {
   height: whole('a height', { ...heightParam, maximum: maxHeight }),

@@ -1,7 +1,7 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
+import { isHeight, maxHeight } from '../../../base/primitives/height.js'
 import type { ChainView } from '../../../ledger/chain/chain-view.js'
 import type { ApiLimits } from '../api-limits.js'
-import { maxHeight } from '../parameters.js'
 import type { AnswerClient } from '../node-handles.js'
 
 /** Header of a request that is to be answered at a height or above. */
@@ -113,11 +113,6 @@ export function leastHeightOf(headers: Readonly<Record<string, string | string[]
   const height = typeof text === 'string' && /^(0|[1-9][0-9]{0,9})$/.test(text) ? Number(text) : Infinity
   if (height > maxHeight) throw noHeight('X-Min-Height', String(text))
   return height
-}
-
-/** Whether a value of JSON is a height. */
-export function isHeight(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxHeight
 }
 
 /** Refuses a member `minHeight` of a call that is there and no height, as `request-form`. */

@@ -1,4 +1,4 @@
-import { maxHeight } from '../parameters.js'
+import { maxHeight } from '../../../base/primitives/height.js'
 
 /** The headers of heights in OpenAPI. */
 
