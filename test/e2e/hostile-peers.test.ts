@@ -26,7 +26,7 @@ import {
 import { HostilePeer } from '../support/fakes/hostile-peer.js'
 import { until } from '../support/network/test-network.js'
 import { Directories } from '../support/process/spawn.js'
-import { ended, expectBan, expectBounds, megabyte, pause, Siege } from '../support/process/attacked-node.js'
+import { expectBan, expectBounds, megabyte, pause, Siege } from '../support/process/attacked-node.js'
 import { oneIn } from '../support/process/thorough.js'
 import { testAddress } from '../support/builders/spec.js'
 import { statusOf } from '../support/network/sync.js'
@@ -347,23 +347,28 @@ describe('a node and a peer', () => {
 
   it('that asks without end', async () => {
     const peer = await HostilePeer.of(siege.source)
+    let asked = 0
     const seen = await siege.during(async () => {
       const link = await peer.join(siege.victim.address)
+      const began = Date.now()
+      const isOver = () => link.closed || Date.now() - began > 20_000
       const ask = async (): Promise<void> => {
-        while (!link.closed) await peer.ask(link, addressesExchange, undefined).catch(() => pause(1))
+        for (; !isOver(); asked++) await peer.ask(link, addressesExchange, undefined).catch(() => pause(1))
       }
       const tell = async (): Promise<void> => {
-        while (!link.closed) {
+        for (; !isOver(); asked++) {
           const status = { ...peer.status, tipHash: randomBytes(32) }
           await peer.ask(link, statusExchange, status).catch(() => pause(1))
         }
       }
       // Many at a time: on a busy machine one after another would be no flood.
-      const asking = Array.from({ length: 8 }, () => Promise.all([ask(), tell()]))
-      await Promise.all([...asking, ended(link, 15)])
-      await expectBan(siege.victim, peer, 'peer-flood')
+      await Promise.all(Array.from({ length: 8 }, () => Promise.all([ask(), tell()])))
+      if (link.closed) return expectBan(siege.victim, peer, 'peer-flood')
+      // On so busy a machine it was no flood: a peer may ask 500 questions at once, and 100 a second.
+      const taken = 500 + (Date.now() - began) / 10
+      return expect(asked).toBeLessThan(1.2 * taken)
     })
-    // Five seconds of 100 questions each are answered before it is banned.
-    expectBounds(seen, { cpu: 5 })
+    // Five seconds of 100 questions each are answered before it is banned, more where they come more slowly.
+    expectBounds(seen, { cpu: Math.max(5, asked / 200) })
   })
 })
