@@ -87,11 +87,11 @@ describe('a node and peers', () => {
               const stream = await muxer.createStream()
               if (n % 2 === 0) stream.abort(new Error('away'))
             }
-            await ended(link)
+            await ended(link, 60)
           })
           .map((one) => one.catch(() => {})),
       )
-      for (const link of links) await ended(link)
+      for (const link of links) await ended(link, 60)
     })
     await expectWelcome()
     // 12 connections, and 512 streams of each until it is closed.
