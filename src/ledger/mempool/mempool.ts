@@ -230,9 +230,12 @@ export class Mempool implements ChainIndexer {
     return this.#validOn === tip
   }
 
-  /** Whether an entry is of use after the blocks of the tip, also before those that are not were removed. */
-  isOfUse({ transaction }: PoolEntry): boolean {
-    return isOfUse(transaction, this.#chain.database)
+  /**
+   * Whether an entry still waits, and is of use after the blocks of the tip, also before those that are not were removed. One that was offered by
+   * fee rate may have been mined meanwhile.
+   */
+  isOfUse(entry: PoolEntry): boolean {
+    return this.#graph.get(entry.transaction.hash) === entry && isOfUse(entry.transaction, this.#chain.database)
   }
 
   /** Output of an entry that a block can take, as the coin that it becomes in that block. */

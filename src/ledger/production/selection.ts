@@ -142,8 +142,9 @@ class Walker {
    * The pool has checked each entry with its ancestors: on the tip for which that holds, transfers and records are taken as they are.
    * Operations are checked on those before them in the block, which the pool has in another order.
    */
-  isSure({ transaction }: PoolEntry): boolean {
-    return this.#pool.isValidOn(this.#options.parent) && hasCoinsAlone(transaction)
+  isSure(entry: PoolEntry): boolean {
+    const pool = this.#pool
+    return pool.isValidOn(this.#options.parent) && hasCoinsAlone(entry.transaction) && pool.isOfUse(entry)
   }
 
   /** Takes a package of sure entries, if the block can carry their work. */

@@ -237,6 +237,18 @@ describe('work for outside miners', () => {
     await work.submit(oldest.header.hash, minedBy(oldest))
   })
 
+  it('takes nothing that was mined between its offer and its turn', async () => {
+    const test = await TestChain.open()
+    await test.send(craft(test.spec, [genesisCoin(test.chain)], [{ to: 30, value: 1000n }], [10]))
+    const offered = [...test.mempool.byFeeRate()]
+    expect(offered.flatMap((one) => one?.entries ?? [])).toHaveLength(1)
+    await test.mine()
+    test.mempool.byFeeRate = () => offered
+    const template = await workOf(test).template(payTo)
+    expect(template.transactions).toHaveLength(1)
+    expect(test.log.errors).toEqual([])
+  })
+
   it('is never of two tips, whatever comes in while it is made', async () => {
     const test = await TestChain.open()
     const work = workOf(test)
