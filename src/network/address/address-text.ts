@@ -5,7 +5,7 @@ import { keyOfPeerName } from './peer-identity.js'
 
 /** A name to look up, absolute ones with a dot at their end too. Containers have names with `_`, which resolvers take. */
 const hostName =
-  /^(?=.{1,254}$)(?![0-9.]+$)[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*\.?$/
+  /^(?=.{1,253}\.?$)(?![0-9.]+$)[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*\.?$/
 
 /** Whether a text is an address to dial: `host:port` (IPv6 host in brackets) or a multiaddr over TCP. */
 export function isPeerAddress(text: string): boolean {

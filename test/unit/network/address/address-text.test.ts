@@ -10,7 +10,15 @@ import { toHex } from '../../../../src/base/primitives/bytes.js'
 const publicKey = ed25519.getPublicKey(new Uint8Array(32).fill(9))
 const name = peerName(publicKey)
 
+/** A name of so many characters. */
+const nameOf = (length: number) => 'a.'.repeat(126).padEnd(length, 'a').slice(0, length)
+
 describe('an address of a node', () => {
+  it('has a name of at most 253 characters, and a dot behind them', () => {
+    for (const host of [nameOf(253), `${nameOf(253)}.`]) expect(isPeerAddress(`${host}:1`), host).toBe(true)
+    for (const host of [nameOf(254), `${nameOf(254)}.`]) expect(isPeerAddress(`${host}:1`), host).toBe(false)
+  })
+
   it.each([
     '192.0.2.7:20338',
     '[2001:db8::7]:20338',
