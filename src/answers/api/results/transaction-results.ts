@@ -119,13 +119,17 @@ export function transactionPool(context: ApiContext, of?: PoolOwners): StreamedA
     ...defined({ search: of?.search }),
     write: async (sink) => {
       const { mempool } = context
-      const among = of === undefined ? undefined : await entriesOf(context, of, sink)
       // Ids alone: a slow reader must not keep transactions in memory that have left the pool.
-      const hashes: Hash[] = []
-      for (const entry of mempool.entries()) if (among?.has(entry) ?? true) hashes.push(entry.transaction.hash)
+      const hashes = await pooledHashes(context, of, sink)
       await writeList(sink, stillPooled(mempool, hashes), (tx) => writeTransaction(sink, tx))
     },
   })
+}
+
+async function pooledHashes(context: ApiContext, of: PoolOwners | undefined, sink: Sink): Promise<Hash[]> {
+  const among = of && (await entriesOf(context, of, sink))
+  const entries = [...context.mempool.entries()]
+  return entries.filter((entry) => among?.has(entry) ?? true).map(({ transaction }) => transaction.hash)
 }
 
 /** Pooled transactions that pay addresses or spend their coins, and those of which they spend outputs. */
@@ -143,6 +147,7 @@ async function entriesOf(
   const keys = new Set(owners.map(mapKey))
   for (const coin of await unspentCoins(reader, owners, most, sink)) add(mempool.spender(coin))
   await forEachCooperatively(mempool.entries(), (entry) => {
+    sink.signal.throwIfAborted()
     const { hash: txid, outputs } = entry.transaction
     for (const [index, { programHash }] of outputs.entries()) {
       if (!keys.has(mapKey(programHash))) continue
