@@ -69,6 +69,8 @@ const decodedAtOnce = 8
 
 /** @tuning count: addresses in one question for waiting transactions */
 const addressesAtOnce = 100
+/** Codes of JSON-RPC for a method, and for parameters, that a node does not know. */
+const notTaken: readonly number[] = [-32601, -32602]
 /** @tuning bytes: an answer with waiting transactions, of which a full pool of the usual size has 75 MB */
 const poolAnswer = 256 * 1024 * 1024
 
@@ -243,8 +245,8 @@ export class NodeClient {
   }
 
   /**
-   * Those that pay addresses or spend from them, and those that come before these: a full pool is long. A node that does not know the
-   * question gives all.
+   * Those that pay addresses or spend from them, and those that come before these: a full pool is long. A node that does not take the
+   * question is asked for all; a busy one is not asked for more.
    */
   async #poolOf(addresses: readonly string[]): Promise<readonly NodeTransaction[]> {
     const found = new Map<string, NodeTransaction>()
@@ -255,7 +257,7 @@ export class NodeClient {
         for (const transaction of asTransactions(answer, 'getrawmempool')) found.set(transaction.txid, transaction)
       }
     } catch (error) {
-      if (error instanceof NodeRefusal) return this.pool()
+      if (error instanceof NodeRefusal && notTaken.includes(error.code)) return this.pool()
       throw error
     }
     return [...found.values()]

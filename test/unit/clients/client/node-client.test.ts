@@ -66,6 +66,15 @@ describe('the client of a node', () => {
     expect(asked).toEqual(Array(2).fill({ state: 'all', addresses: [alice.address] }))
   })
 
+  it('asks for the whole pool where a node does not take that question, and not where it is busy', async () => {
+    node.fund(alice.address, 1000n)
+    const refused = (code: number) => () => ({ body: { jsonrpc: '2.0', id: 1, error: { code, message: 'no' } } })
+    node.overrides.set('POST /rpc getrawmempool', refused(-32602))
+    expect(await client.waiting([alice.address], node.assetId)).toEqual([])
+    node.overrides.set('POST /rpc getrawmempool', refused(-32005))
+    await expect(client.waiting([alice.address], node.assetId)).rejects.toMatchObject({ code: -32005 })
+  })
+
   it('sends a transaction and waits for its block', async () => {
     node.fund(alice.address, 1000n)
     const transaction = await transfer(300n)
