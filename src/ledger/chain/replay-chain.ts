@@ -7,6 +7,7 @@ import { Header } from '../../base/primitives/header.js'
 import type { Database } from '../storage/database.js'
 import { StorageError } from '../storage/failure.js'
 import { Overlay } from '../storage/write/overlay.js'
+import { sameTable } from '../storage/care/same-table.js'
 import { digestOf, rowsAtOnce } from '../storage/care/table-digest.js'
 import { joinedHeight, type LackingHeights, prunedHeight, supersededHeight } from '../storage/rows/prune-rows.js'
 import { derivedTables, type LeftBranchRow, meta, rangeOf, stateTables, tables } from '../storage/rows/tables.js'
@@ -128,11 +129,9 @@ export async function verifyChain(
   if (gap !== undefined) return `the block at height ${gap.height} does not connect: ${gap.reason}`
   for (const [done, tableByte] of derivedTables.entries()) {
     progress({ stage: 'tables', done, total: derivedTables.length })
-    const [held, made] = await Promise.all([
-      digestOf(chain.database, [tableByte]),
-      digestOf(scratch.database, [tableByte]),
-    ])
-    if (toHex(held) !== toHex(made)) return `the rows of table ${tableName(tableByte)} are wrong`
+    if (!(await sameTable(chain.database, scratch.database, tableByte))) {
+      return `the rows of table ${tableName(tableByte)} are wrong`
+    }
   }
   if (!(await sameIndexUndo(chain.database, scratch.database))) {
     return `the rows of table ${tableName(tables.indexUndo.number)} are wrong`
