@@ -1,11 +1,13 @@
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { get, type IncomingMessage, type Server } from 'node:http'
+import { Duplex } from 'node:stream'
 import { vi } from 'vitest'
 import { AnswerAdmission, type ReadHolder, SharedBytes } from '../../src/answers/api/streams/admission.js'
 import { apiLimits } from '../../src/answers/api/api-limits.js'
 import { type AnswerReader, SharedAnswers } from '../../src/answers/api/streams/shared-answer.js'
 import { HeightGate } from '../../src/answers/api/http/height-gate.js'
 import { inTurn, watchBodies } from '../../src/answers/api/http/connections.js'
+import { lingeringClose } from '../../src/answers/api/http/lingering-close.js'
 import { Listeners } from '../../src/answers/api/http/listeners.js'
 import { StreamedAnswer } from '../../src/answers/api/streams/streamed-answer.js'
 import { LogEvents } from '../../src/answers/api/ws/log-events.js'
@@ -67,6 +69,17 @@ function bodyWithout(milliseconds: number): Promise<string | undefined> {
     await pass(milliseconds - 1)
     server.emit('close')
     return stuck ? 'the body is given up' : undefined
+  })
+}
+
+/** Whether a client that was refused may send until the last of so many milliseconds. */
+function sendingOn(milliseconds: number): Promise<string | undefined> {
+  return withPassingTime(async (pass) => {
+    const socket = new Duplex({ read: () => {}, write: (_bytes, _encoding, done) => done() })
+    lingeringClose(socket)
+    await once(socket, 'finish')
+    await pass(milliseconds - 1)
+    return socket.destroyed ? 'the connection is closed' : undefined
   })
 }
 
@@ -233,6 +246,13 @@ export const apiTimeRows = [
     value: 10_000,
     feed: bodyWithout,
     refusal: 'the body is given up',
+  }),
+  limit({
+    name: 'answers/api/http/lingering-close.lingering',
+    unit: 'ms',
+    value: 5000,
+    feed: sendingOn,
+    refusal: 'the connection is closed',
   }),
   limit({
     name: 'answers/api/api-limits.apiLimits.heightWait',

@@ -232,6 +232,53 @@ describe('time', () => {
   })
 })
 
+describe('a client that still sends when it is refused', () => {
+  /** What comes back on a connection on which all is sent, whatever comes back, and how the connection ends. */
+  async function pushed(port: number, bytes: string): Promise<{ text: string; end: string }> {
+    const socket = connect(port, '127.0.0.1')
+    const received: Buffer[] = []
+    socket.on('data', (chunk: Buffer) => received.push(chunk))
+    let end = 'in order'
+    socket.once('error', ({ message }) => (end = message))
+    // Not before all is written.
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.write(bytes)
+    await closed
+    return { end, text: Buffer.concat(received).toString() }
+  }
+  const large = (path: string, size: number) =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n${' '.repeat(size)}`
+  const size = 16 * 1024 * 1024
+
+  test.each([
+    ['of REST', '/api/v1/transaction', 413, envelope(41003)],
+    ['of JSON-RPC', '/rpc', 413, rpcError(-32600)],
+  ])('a body that is too large, %s', async (_, path, status, body) => {
+    const { port, node } = await start()
+    for (let i = 0; i < 5; i++) {
+      const { text, end } = await pushed(port, large(path, size))
+      expect([rawAnswer(text), end]).toEqual([{ status, body }, 'in order'])
+    }
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+      ...{ method: 'POST', body: ' '.repeat(size), headers: { 'content-type': 'application/json' } },
+    })
+    expect([answer.status, await answer.json()]).toEqual([status, body])
+    expect(node.log.errors).toEqual([])
+  })
+
+  test('headers that are too long', async () => {
+    const { port, node } = await start()
+    for (let i = 0; i < 5; i++) {
+      const { text, end } = await pushed(
+        port,
+        `GET /api/v1/block/height HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(size)}\r\n\r\n`,
+      )
+      expect([rawAnswer(text), end]).toEqual([{ status: 431, body: envelope(41003) }, 'in order'])
+    }
+    expect(node.log.errors).toEqual([])
+  })
+})
+
 describe('amounts', () => {
   test('a connection beyond the cap takes the place of the one that is quiet for longest', async () => {
     const { port } = await start({ connections: 6 })

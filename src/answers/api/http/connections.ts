@@ -224,14 +224,19 @@ export function owedBefore(socket: Socket): Owed | undefined {
   return { last: all.at(-1), broken }
 }
 
+/** Closes a connection at once in the middle of its input. */
+function discard(socket: Connection): void {
+  dropRequests(socket)
+  socket.destroy()
+}
+
 /**
- * Closes a connection at once in the middle of its input. The parser would make requests of the rest, and Node would keep them
- * until the connection is gone: so they are dropped. A Node without this member only loses that saving.
+ * Drops the requests that still come on a connection. The parser would make them of the rest of its input, and Node would keep them until the
+ * connection is gone. A Node without this member only loses that saving.
  */
-function discard(socket: Connection & { parser?: { onIncoming?: () => number } | null }): void {
+export function dropRequests(socket: Connection & { parser?: { onIncoming?: () => number } | null }): void {
   const withoutBody = 1
   if (socket.parser) socket.parser.onIncoming = () => withoutBody
-  socket.destroy()
 }
 
 /** Closes the connections with most unread bytes as soon as all together have more than `limit`. */

@@ -15,6 +15,7 @@ import {
   watchBodies,
 } from './connections.js'
 import { tunnelMethod } from './failures.js'
+import { lingeringClose, lingerWhereSending } from './lingering-close.js'
 import { anyOrigin, isHostForm } from './origin.js'
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
@@ -160,6 +161,7 @@ function buildServer(options: HostOptions, host: string): Server {
   })
   server.setTimeout(limits.socketTimeout)
   boundUnread(server, limits.unread)
+  lingerWhereSending(server)
   const serve = inTurn(limits.pipelined, (request, response) => {
     const fault = hostFault(request)
     if (fault !== undefined) {
@@ -191,11 +193,12 @@ function buildServer(options: HostOptions, host: string): Server {
   server.on('checkExpectation', serve)
   server.on('clientError', (error: ParserError, socket: Duplex) => {
     // The client is gone.
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    if (error.code === 'ECONNRESET') {
       socket.destroy()
       return
     }
     const owed = owedBefore(socket as Socket)
+    // It is refused already, and the parser fails at each piece of the rest.
     if (owed === undefined) return
     const { last, broken } = owed
     const refuse = () => {
@@ -257,7 +260,7 @@ function targetOf(bytes: Buffer | undefined): string | undefined {
   return /^[A-Z]+ (\S+) HTTP\/1/.exec(bytes?.toString('latin1') ?? '')?.[1]
 }
 
-/** Answers on a bare connection and closes it; `headers` are whole lines. */
+/** Answers on a bare connection and closes it, whatever else its client sends; `headers` are whole lines. */
 export function answerAndClose(
   socket: Duplex,
   { status, contentType = jsonType, body }: BareAnswer,
@@ -270,5 +273,6 @@ export function answerAndClose(
     ...headers,
     'Connection: close',
   ]
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+  socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`)
+  lingeringClose(socket)
 }
