@@ -130,15 +130,15 @@ describe('A transfer from one key to itself', () => {
     expect(each).toBeLessThan(900)
   })
 
-  it('leaves 8.5 kB for the garbage collector', async () => {
+  it('leaves 9.2 kB for the garbage collector', async () => {
     await withChain(spec, async (chain) => {
       for (const block of made.slice(0, warmUp)) await chain.acceptBlock(block)
       const measured = made.slice(warmUp)
       const allocated = await allocatedBytes(async () => {
         for (const block of measured) await chain.acceptBlock(block)
       })
-      // About 7,200; 9,800 when coins held bytes and maps were walked by their entries.
-      expect(allocated / (measured.length * transfers)).toBeLessThan(8500)
+      // About 7,200 in Node 20, 8,750 in 26; in 20 it was 9,800 when coins held bytes and maps were walked by their entries.
+      expect(allocated / (measured.length * transfers)).toBeLessThan(9200)
     })
   })
 

@@ -291,9 +291,9 @@ const patience = 4_000
 
 /**
  * Bounds of an attack: megabytes of memory and seconds of processor time. Most attacks cost hardly more than the watching does, some 10 MB
- * and 0.3 s; the rest of these is room for what the runtime collects later. REST answers in time in any case.
+ * and 0.3 s; the rest of these is room for what the runtime collects later, of which Node 26 leaves more than 20. REST answers in time in any case.
  */
-export function expectBounds(seen: Seen, { grown = 60, cpu = 3 } = {}): void {
+export function expectBounds(seen: Seen, { grown = 75, cpu = 3 } = {}): void {
   expect(seen.failed).toBe(0)
   expect(seen.slowest).toBeLessThan(patience * busyness())
   expect(seen.grown / megabyte).toBeLessThan(grown)

@@ -86,8 +86,8 @@ describe('an answer in parts', () => {
     expect([response.status, await response.text()]).toEqual([503, 'busy'])
     await server.close()
     const broken = await serve((sink) => long(sink).then(refuse))
-    const begun = await fetch(`http://127.0.0.1:${broken.port}/`)
-    expect(begun.status).toBe(200)
-    await expect(begun.text()).rejects.toThrow()
+    const begun = fetch(`http://127.0.0.1:${broken.port}/`).then((answer) => answer.text())
+    // Whether the client has seen its head depends on the version of Node.
+    await expect(begun).rejects.toThrow()
   })
 })
