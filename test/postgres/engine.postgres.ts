@@ -57,6 +57,32 @@ describe('a shard', () => {
     expect(Math.abs(Number(now) - Number(written))).toBeLessThan(60_000)
   })
 
+  it('is read in a database that writes bytes in the older form', async () => {
+    primary.sql("ALTER ROLE postgres SET bytea_output = 'escape'")
+    const other = await PostgresEngine.open([primary.url])
+    const range = { gte: key(0), lt: key(9999), limit: 1, bytes: 1e6 }
+    const { at: state, rows, ranges } = await other.read(0, { keys: [key(7)], ranges: [range] })
+    primary.sql('ALTER ROLE postgres RESET bytea_output')
+    await other.close()
+    expect(state).toMatchObject(loaded)
+    expect(rows).toEqual([row(7)])
+    expect(ranges).toEqual([[row(0)]])
+  })
+
+  it('is filled by the owner of a schema who may make none', async () => {
+    primary.sql('CREATE ROLE filler LOGIN')
+    primary.sql('CREATE DATABASE filled')
+    primary.sql('CREATE SCHEMA didledger AUTHORIZATION filler', 'filled')
+    const other = await PostgresEngine.open([`postgres://filler@${primary.host}/filled`])
+    const load = await other.load(0)
+    await load.put([row(1)])
+    await load.ready()
+    await load.finish(loaded)
+    await load.close()
+    expect((await other.read(0, { keys: [key(1)], ranges: [] })).rows).toEqual([row(1)])
+    await other.close()
+  })
+
   it('answers keys and ranges, from both ends, in one view', async () => {
     const {
       rows,
@@ -240,6 +266,13 @@ describe('a shard with a replica', () => {
     replica.promote()
     await expect.poll(() => both.apply(0, step(5)).catch(() => 'down')).toBe('applied')
     await both.close()
+  })
+
+  it('says where it asks for a password that was not given', async () => {
+    replica.requirePassword()
+    const locked = await PostgresEngine.open([`postgres://locked@${replica.host}/postgres`])
+    await expect(locked.state(0)).rejects.toThrow('asks for a password: give it by the variable PGPASSWORD')
+    await locked.close()
   })
 
   it('is never named with its password', async () => {

@@ -113,8 +113,16 @@ export class HostConnections {
     if (error instanceof PoolFull) return new HostBusy(this.#shard, `${this.name}: ${error.message}`)
     const { message, code } = error as { message?: string; code?: string }
     if (!isAnswer(code)) this.#downUntil = performance.now() + 1000
-    return Object.assign(new EngineDown(this.#shard, `${this.name}: ${message || code || 'no answer'}`), { code })
+    const why = lacksPassword(message) ? noPassword : message || code || 'no answer'
+    return Object.assign(new EngineDown(this.#shard, `${this.name}: ${why}`), { code })
   }
+}
+
+const noPassword = 'it asks for a password: give it by the variable PGPASSWORD, or in ~/.pgpass'
+
+/** Whether the driver was asked for a password that it does not have: it says so in words of the protocol, without a code. */
+function lacksPassword(message: string | undefined): boolean {
+  return message?.includes('client password must be') === true
 }
 
 /** Whether an error is the answer of a server that is up: a state of five characters that is none of a stop. */

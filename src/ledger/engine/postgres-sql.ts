@@ -5,9 +5,13 @@ export const loadLock = '431264890881'
 
 const options = 'fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_limit = 2000'
 
-/** Table of the shard's state. */
+/** Table of the shard's state. A schema that is there is not asked for: that takes the right to make one, which its owner may lack. */
 export const createShard = `
-CREATE SCHEMA IF NOT EXISTS didledger;
+DO $$ BEGIN
+  IF to_regnamespace('didledger') IS NULL THEN
+    CREATE SCHEMA didledger;
+  END IF;
+END $$;
 CREATE TABLE IF NOT EXISTS didledger.shard (
   one      boolean PRIMARY KEY DEFAULT true CHECK (one),
   format   smallint NOT NULL CHECK (format = 1),

@@ -21,9 +21,12 @@ export function byteArray(values: readonly Uint8Array[]): Buffer {
   return bytes
 }
 
-/** A byte string as text: \\x and hex. */
+/** A byte string as text: \\x and hex, or characters with escapes, where `bytea_output` of the database or of the user says so. */
 export function bytesOf(text: string): Buffer {
-  return Buffer.from(text.slice(2), 'hex')
+  if (text.startsWith('\\x')) return Buffer.from(text.slice(2), 'hex')
+  const character = (_: string, octal: string | undefined) =>
+    octal === undefined ? '\\' : String.fromCharCode(Number.parseInt(octal, 8))
+  return Buffer.from(text.replace(/\\(?:\\|([0-7]{3}))/g, character), 'latin1')
 }
 
 /** An integer of 64 bits as text. */

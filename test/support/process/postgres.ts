@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -104,6 +104,13 @@ export class PostgresServer {
   /** Ends it as a failure of the machine does. */
   kill(): void {
     this.#run('pg_ctl', '-D', this.data, '-m', 'immediate', '-w', 'stop')
+  }
+
+  /** Starts it again so that it lets everybody in by a password alone. */
+  requirePassword(): void {
+    this.kill()
+    writeFileSync(join(this.data, 'pg_hba.conf'), 'host all all all scram-sha-256\n')
+    this.start()
   }
 
   /** Makes a replica take writes. */
