@@ -86,6 +86,8 @@ const said: readonly Code[] = ['answer-unproved', 'pruned']
 /** Seconds after which a node that catches up, or is busy, is worth another attempt. */
 const behindPause = 5
 const busyPause = 2
+/** Seconds after which a gateway is worth another attempt whose rows cannot be read for the moment. */
+const rowsPause: Readonly<Partial<Record<Code, number>>> = { 'shards-apart': 1, 'shard-down': 5 }
 /** The answer of a node that is not in step with its chain: it is well, and answers later. */
 const behind = { status: 503, retryAfter: behindPause } as const
 
@@ -227,6 +229,9 @@ function problemOf(error: unknown, { signal, onFailure }: AnswerOptions): Proble
   if (error instanceof RuleError && error.code === 'resolver-behind') {
     return new Problem('INTERNAL_ERROR', error.message, behind)
   }
+  const retryAfter = error instanceof RuleError ? rowsPause[error.code] : undefined
+  if (retryAfter !== undefined)
+    return new Problem('INTERNAL_ERROR', (error as RuleError).message, { status: 503, retryAfter })
   if (error instanceof RuleError && said.includes(error.code)) return new Problem('INTERNAL_ERROR', error.message)
   if (error instanceof RuleError && error.code === 'busy')
     return new Problem('INTERNAL_ERROR', error.message, { retryAfter: busyPause })

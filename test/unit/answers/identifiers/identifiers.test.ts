@@ -183,6 +183,12 @@ describe('answerIdentifier', () => {
       () => {
         throw new RuleError('busy', 'busy')
       },
+      () => {
+        throw new RuleError('shards-apart', 'apart')
+      },
+      () => {
+        throw new RuleError('shard-down', 'down')
+      },
     ]
     for (const give of sources) {
       const { status, headers } = await answerIdentifier(request, new Source(give), options)
@@ -192,6 +198,8 @@ describe('answerIdentifier', () => {
       [500, '5'],
       [503, '5'],
       [500, '2'],
+      [503, '1'],
+      [503, '5'],
     ])
     expect(failures.splice(0)).toHaveLength(1)
   })
