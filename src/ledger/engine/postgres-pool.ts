@@ -1,9 +1,16 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 
 /** Connections to one host that are used again, a few at most. */
 
 /** @tuning ms: time to connect, and to wait for a connection */
 export const connectTime = 2000
+/** @tuning ms: time after which a server that had no room for a further connection is asked for one again */
+const roomPause = 10_000
+/** @tuning ms: wait before a server that let in no connection at all is asked for one again */
+const againPause = 200
+/** Code of the error of a server, or of a user of it, that has as many connections as are allowed. */
+const noRoom = '53300'
 /** @tuning ms: longest statement of a shard, but for those that fill it */
 const statementTime = 10_000
 
@@ -20,6 +27,8 @@ export class PostgresPool {
   readonly #most: number
   /** Connections with work under way. */
   readonly #busy = new Set<pg.PoolClient>()
+  /** On a clock that does not go back: until then it has as many connections as the server let in. */
+  #widenAt = 0
 
   constructor(postgres: typeof pg, config: object, most: number) {
     this.#most = most
@@ -61,13 +70,28 @@ export class PostgresPool {
   }
 
   async #connect(): Promise<pg.PoolClient> {
-    try {
-      return await this.#pool.connect()
-    } catch (error) {
-      if (this.#busy.size < this.#most) throw error
-      throw new PoolFull(`all ${this.#most} connections are busy`)
+    const { options } = this.#pool
+    if (performance.now() >= this.#widenAt) options.max = this.#most
+    const end = performance.now() + connectTime
+    for (;;) {
+      try {
+        return await this.#pool.connect()
+      } catch (error) {
+        const { code } = error as { code?: string }
+        if (code !== noRoom && this.#busy.size >= options.max) throw new PoolFull(fullText(options.max))
+        if (code !== noRoom || performance.now() >= end) throw error
+        // Those that the server let in have to do: what it refused waits for one of them.
+        const letIn = this.#busy.size + this.#pool.idleCount
+        options.max = Math.max(1, letIn)
+        this.#widenAt = performance.now() + roomPause
+        if (letIn === 0) await pause(againPause)
+      }
     }
   }
+}
+
+function fullText(connections: number): string {
+  return connections === 1 ? 'the one connection is busy' : `all ${connections} connections are busy`
 }
 
 export function ignore(): void {}

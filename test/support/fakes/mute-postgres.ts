@@ -8,6 +8,7 @@ function message(type: string, content: Buffer): Buffer {
   return Buffer.concat([head, content])
 }
 
+const tooMany = message('E', Buffer.from('SFATAL\0C53300\0Mtoo many connections\0\0'))
 const ready = message('Z', Buffer.from('I'))
 const complete = Buffer.concat([message('C', Buffer.from('SELECT 1\0')), ready])
 /** One row of one column of text. */
@@ -42,6 +43,8 @@ export class MutePostgres {
   readonly #sockets = new Set<Socket>()
   readonly #mute: RegExp
   #reads = false
+  /** Connections that it lets in. */
+  most = Infinity
   /** Those on which rows come. */
   readonly #copying = new WeakSet<Socket>()
 
@@ -83,6 +86,7 @@ export class MutePostgres {
     socket.on('close', () => this.#sockets.delete(socket))
     socket.on('data', (data) => {
       if (isStarted) this.#answer(socket, data)
+      else if (this.#sockets.size > this.most) socket.end(tooMany)
       else socket.write(Buffer.concat([message('R', Buffer.alloc(4)), ready]))
       isStarted = true
     })
@@ -114,5 +118,7 @@ const answers: readonly (readonly [statement: RegExp, answer: Buffer])[] = [
 function statementIn(data: Buffer, isCopying: boolean): string | undefined {
   if (isCopying) return data.subarray(-copyDone.length).equals(copyDone) ? 'CopyDone' : 'CopyData'
   if (data[0] === 'P'.charCodeAt(0)) return data.subarray(6, data.indexOf(0, 6)).toString()
+  // A statement that was prepared on this connection.
+  if (data[0] === 'B'.charCodeAt(0)) return 'Bind'
   return data[0] === 'Q'.charCodeAt(0) ? data.subarray(5, -1).toString() : undefined
 }

@@ -48,6 +48,22 @@ it('a connection needs no answer to a statement before it is used', async () => 
   expect(server.statements.filter((text) => text.startsWith('SET'))).toEqual([])
 })
 
+it('a server that lets in few connections answers on those, one question after another', async () => {
+  const [server, engine] = await engineOver(/never/)
+  server.most = 3
+  // One connection is for states.
+  expect(await engine.state(0)).toBeUndefined()
+  const sweep = () => engine.sweep(0, Buffer.alloc(0), { epoch: 1, number: 0, shards: 1 })
+  const all = await Promise.all(Array.from({ length: 20 }, sweep))
+  expect(all).toHaveLength(20)
+  expect(server.statements.filter((text) => text === 'BEGIN')).toHaveLength(20)
+  server.most = 0
+  await engine.close()
+  const other = await PostgresEngine.open([server.url])
+  closing.push(other)
+  await expect(other.state(0)).rejects.toThrow('too many connections')
+})
+
 it('the state is told while all connections for rows wait for an answer', { timeout: 20_000 }, async () => {
   const [server, engine] = await engineOver(/^BEGIN/)
   expect(await engine.state(0)).toBeUndefined()
