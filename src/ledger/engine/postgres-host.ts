@@ -11,6 +11,11 @@ const connections = 8
 /** @tuning count: connections to one copy of a shard for its state, by which readers notice that rows moved */
 const stateConnections = 2
 
+/** @tuning ms: time during which a copy of a shard that did not answer is not asked */
+const firstRest = 1000
+/** @tuning ms: the longest such time, after it failed again and again */
+const longestRest = 10_000
+
 /** Results are text, which the callers read. */
 const asText = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
 
@@ -40,8 +45,12 @@ export class HostConnections {
   readonly #rows: PostgresPool
   /** Looks at the state do not wait for slow reads. */
   readonly #states: PostgresPool
-  /** Unix milliseconds, of a clock that does not go back, until which it is not asked. */
+  /** On a clock that does not go back: until then it is not asked. */
   #downUntil = 0
+  /** Milliseconds of its last rest; 0: it answers. */
+  #rest = 0
+  /** When that rest was decided, on the same clock. */
+  #failedAt = 0
 
   constructor(postgres: Postgres, shard: number, host: PostgresHost) {
     this.#postgres = postgres
@@ -55,9 +64,15 @@ export class HostConnections {
     return this.#host.name
   }
 
-  /** False for a while after it did not answer. */
-  get isUp(): boolean {
-    return performance.now() >= this.#downUntil
+  /**
+   * Whether to ask it: not for a while after it did not answer, the longer the more often. Then one who asks finds out for all: a machine that
+   * was lost takes the time of everybody who waits for it.
+   */
+  mayAsk(): boolean {
+    const now = performance.now()
+    if (now < this.#downUntil) return false
+    this.#downUntil = now + this.#rest
+    return true
   }
 
   /** Runs work on a connection of its own; an EngineDown when that fails or takes longer than so many milliseconds. */
@@ -98,10 +113,22 @@ export class HostConnections {
 
   async #tried<T>(result: Promise<T>): Promise<T> {
     try {
-      return await result
+      const answer = await result
+      this.#downUntil = this.#rest = 0
+      return answer
     } catch (error) {
       throw this.#failure(error)
     }
+  }
+
+  #isDown(): void {
+    const now = performance.now()
+    // Several may have waited for it: that is one failure.
+    if (this.#rest === 0 || now - this.#failedAt >= firstRest) {
+      this.#rest = Math.min(longestRest, Math.max(firstRest, 2 * this.#rest))
+      this.#failedAt = now
+    }
+    this.#downUntil = now + this.#rest
   }
 
   get #config(): object {
@@ -112,7 +139,7 @@ export class HostConnections {
     if (error instanceof EngineDown) return error
     if (error instanceof PoolFull) return new HostBusy(this.#shard, `${this.name}: ${error.message}`)
     const { message, code } = error as { message?: string; code?: string }
-    if (!isAnswer(code)) this.#downUntil = performance.now() + 1000
+    if (!isAnswer(code)) this.#isDown()
     const why = lacksPassword(message) ? noPassword : message || code || 'no answer'
     return Object.assign(new EngineDown(this.#shard, `${this.name}: ${why}`), { code })
   }

@@ -54,7 +54,10 @@ export class PostgresShard {
     return this.#atWriter(readTime, (host, left) => host.runShort(readState, left))
   }
 
-  /** Asks the copies in turn, those that do not answer last, until one has the wanted position. */
+  /**
+   * Asks the copies in turn until one has the wanted position. Those that did not answer lately are left to the end, and are not asked where
+   * the one that takes writes has told that it is elsewhere.
+   */
   async read(question: EngineQuestion, wanted?: ShardPosition): Promise<EngineAnswer> {
     const ask = async (client: pg.ClientBase) => answerOf(await client.query(queryOf(question)), question)
     const deadline = performance.now() + readTime
@@ -62,9 +65,9 @@ export class PostgresShard {
       return this.#onWriter(ask, readTime)
     }
     let fromWriter: EngineAnswer | undefined
-    for (const host of this.#inTurn()) {
+    for (const { host, isDown } of this.#inTurn()) {
       const left = deadline - performance.now()
-      if (left <= 0) break
+      if (left <= 0 || (isDown && fromWriter !== undefined)) break
       const answer = await host.run(ask, Math.min(copyTime, left)).catch(passDown)
       if (answer === undefined) continue
       if (isAt(answer.at, wanted)) return answer
@@ -143,10 +146,14 @@ export class PostgresShard {
     await Promise.all(this.#hosts.map((host) => host.close()))
   }
 
-  #inTurn(): HostConnections[] {
+  *#inTurn(): Generator<{ readonly host: HostConnections; readonly isDown: boolean }> {
     const first = this.#reads++ % this.#hosts.length
-    const turned = [...this.#hosts.slice(first), ...this.#hosts.slice(0, first)]
-    return [...turned.filter(({ isUp }) => isUp), ...turned.filter(({ isUp }) => !isUp)]
+    const down: HostConnections[] = []
+    for (const host of [...this.#hosts.slice(first), ...this.#hosts.slice(0, first)]) {
+      if (host.mayAsk()) yield { host, isDown: false }
+      else down.push(host)
+    }
+    for (const host of down) yield { host, isDown: true }
   }
 
   #onWriter<T>(work: (client: pg.ClientBase) => Promise<T>, limit: number): Promise<T> {
@@ -171,7 +178,11 @@ export class PostgresShard {
     const look = async (host: HostConnections) => {
       const ask = (client: pg.ClientBase) => client.query<{ r: string }>('SELECT pg_is_in_recovery() AS r')
       const { rows } = await host.runShort(ask, limit)
-      if (rows[0]?.r !== 'f') throw new EngineDown(this.#number, `${host.name}: only follows another server`)
+      if (rows[0]?.r !== 'f')
+        throw new EngineDown(
+          this.#number,
+          `${host.name}: only follows another server; name the one that takes writes too`,
+        )
       return host
     }
     try {

@@ -87,7 +87,7 @@ it('a host is not down because all of its connections are busy', { timeout: 20_0
   const sleep = () => host.run((client) => client.query('SLEEP'), 60_000).catch((error: unknown) => error)
   const asleep = Array.from({ length: 9 }, sleep)
   expect(await Promise.race(asleep)).toMatchObject({ message: 'shard 0: a host: all 8 connections are busy' })
-  expect(host.isUp).toBe(true)
+  expect(host.mayAsk()).toBe(true)
   await host.close()
   await Promise.all(asleep)
 })
@@ -97,3 +97,25 @@ it('a filling does not begin at a server that is silent', { timeout: 20_000 }, a
   await expect(engine.load(0)).rejects.toThrow('no answer within 10 s')
   await expect.poll(() => server.connections).toBeLessThan(2)
 })
+
+it(
+  'a host that does not answer is asked by one after each rest, which becomes longer',
+  { timeout: 20_000 },
+  async () => {
+    const server = await MutePostgres.create(/^SLEEP/)
+    const host = new HostConnections(await loadPostgres(), 0, { url: server.url, name: 'a host' })
+    closing.push(host, server)
+    const fail = async () => {
+      const began = performance.now()
+      const many = Array.from({ length: 5 }, () => host.run((client) => client.query('SLEEP'), 100))
+      await Promise.allSettled(many)
+      await expect.poll(() => host.mayAsk(), { timeout: 10_000, interval: 10 }).toBe(true)
+      return performance.now() - began
+    }
+    expect(await fail()).toBeGreaterThan(1000)
+    expect(host.mayAsk()).toBe(false)
+    expect(await fail()).toBeGreaterThan(2000)
+    await host.run((client) => client.query('SELECT 1'), 5000)
+    expect([host.mayAsk(), host.mayAsk()]).toEqual([true, true])
+  },
+)
