@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs'
-import { lstat, mkdir, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises'
+import { constants, writeFile } from 'node:fs'
+import { access, lstat, mkdir, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { UserError } from '../../base/errors/rule-error.js'
@@ -53,7 +53,8 @@ export class FolderStore implements MirrorStore {
   static async open(path: string): Promise<FolderStore> {
     return onFolder(`the folder ${path} of the mirror cannot be opened`, async () => {
       const root = await folderAt(path)
-      // Before the lock, whose message is that of a data directory.
+      // Before the lock, whose messages are those of a data directory.
+      await access(root, constants.W_OK)
       await mkdir(join(root, unfinished), { mode: 0o700 }).catch(unlessThere)
       const release = await lockFolder(root, join(root, '.lock'))
       try {

@@ -14,7 +14,7 @@ export async function openMirrorStore(target: string, variables: Variables): Pro
     return openS3Store(target, variables)
   }
   // A folder of such a name would be a surprise.
-  if (target === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(target)) {
+  if (target === '' || /^(?:[a-z][a-z0-9+.-]*:\/\/|s3:)/i.test(target)) {
     throw new UserError(`${JSON.stringify(target)}: a mirror goes to a folder, or to s3://BUCKET/PREFIX`, 2)
   }
   return FolderStore.open(target)

@@ -24,7 +24,14 @@ it('a path is a folder, and s3:// a place in an object store', async () => {
 })
 
 it('refuses what looks like a URL of something else', async () => {
-  for (const target of ['https://bucket.example/x', 'S3://bucket', 'gs://bucket', '', 'file:///tmp/x']) {
+  for (const target of [
+    'https://bucket.example/x',
+    'S3://bucket',
+    'gs://bucket',
+    's3:/bucket/x',
+    '',
+    'file:///tmp/x',
+  ]) {
     await expect(openMirrorStore(target, {})).rejects.toThrow('a mirror goes to a folder, or to s3://BUCKET/PREFIX')
   }
 })

@@ -1,7 +1,8 @@
-import { mkdir, rm, symlink } from 'node:fs/promises'
+import { rm, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Database } from '../../database.js'
 import { fileFailure, inUse, StorageError } from '../../failure.js'
+import { makeDirectory } from '../../make-directory.js'
 
 /**
  * Runs while no other process has a database open or can open it; otherwise a StorageError. Opening the database itself would
@@ -12,8 +13,9 @@ export async function withLock<T>(directory: string, run: () => Promise<T>): Pro
   // Windows needs a privilege for links; its open files cannot be renamed either.
   if (process.platform === 'win32') return run()
   try {
-    await mkdir(directory, { recursive: true })
-    await mkdir(beside, { recursive: true })
+    // On a file system that is read-only Node's own recursive form says that nothing is there.
+    await makeDirectory(directory)
+    await makeDirectory(beside)
     await symlink(resolve(directory, 'LOCK'), join(beside, 'LOCK')).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
     })
