@@ -1,3 +1,4 @@
+import { UserError } from '../base/errors/rule-error.js'
 import { displayHash, mapKey } from '../base/primitives/bytes.js'
 import type { Hash } from '../base/primitives/hash.js'
 import type { Env } from '../base/runtime/env.js'
@@ -14,6 +15,7 @@ import {
   knownCosignatures,
   type KnownCosignature,
   requireCosignatures,
+  verifierKeyText,
   type WitnessKey,
 } from '../identity/proofs/witness-note.js'
 
@@ -117,6 +119,9 @@ export class WitnessCollector {
     try {
       const heads = readWitnessHeads(await server.ask('witness/1/heads'), chain.spec.hasValidators)
       for (const head of heads) await this.#take(key, head)
+      if (heads.length > 0 && heads.every(({ note }) => knownCosignatures(note.lines, [key]).length === 0)) {
+        throw new UserError(`what it shows is signed by another key than ${verifierKeyText(key)}; was it changed?`)
+      }
       this.#told.delete(key.name)
     } catch (error) {
       if (this.#told.has(key.name) || this.#isClosed) return

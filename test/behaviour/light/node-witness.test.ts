@@ -119,6 +119,19 @@ describe('a node of a chain with validators', () => {
     expect((await light().resolve(alice.did)).proved.height).toBe(before)
   })
 
+  it('says once, and until it is mended, that a witness signs by another key', async () => {
+    const warn = vi.fn()
+    const { chain } = node.test
+    const log = { ...quietLog(), warn }
+    const collector = new WitnessCollector({ chain, timers: new ManualTimers(), log, witnesses: [] })
+    const server = new NodeServer(node.url, (at, init) => fetch(at, init))
+    const { key: former } = witnessSecret('w.example/former')
+    for (let i = 0; i < 2; i++) await collector.collect(former, server)
+    await collector.collect(secret.key, server)
+    const reason = `what it shows is signed by another key than ${verifierKeyText(former)}; was it changed?`
+    expect(warn.mock.calls).toEqual([[{ witness: 'w.example/former', reason }, 'a witness shows no cosignatures']])
+  })
+
   it('keeps nothing of a witness that lies: another root, another block, another key', async () => {
     const { chain } = node.test
     const shown = node.signer.heads.shown() as { heads: { note: string }[] }
