@@ -21,8 +21,10 @@ export function hintOf(option: Option, value: unknown): string {
 }
 
 function shown(value: unknown): string {
+  // A URL may have a password, and what is refused may go into a log.
+  const unsaid = (_: string, part: unknown) => (typeof part === 'string' ? part.replace(/:.*@/s, ':…@') : part)
   // JSON5 has numbers that JSON would show as null.
-  return (typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))).slice(0, 100)
+  return (typeof value === 'number' ? String(value) : (JSON.stringify(value, unsaid) ?? String(value))).slice(0, 100)
 }
 
 /**

@@ -147,6 +147,17 @@ describe('names that are no options', () => {
   })
 
   it.each([
+    ['postgress://me:secret/word@db/rows', 'postgress:…@db/rows'],
+    ['me:secret@db', 'me:…@db'],
+    ['http://db/a', 'http://db/a'],
+  ])('a URL is refused without its password: %s', (url, shown) => {
+    const options = { command: 'gateway' as const, flags: new Map([['gateway.shards', [url]]]) }
+    const message = refusalOf(() => configOf(undefined, options))
+    expect(message).toContain(`: [${JSON.stringify(shown)}]`)
+    expect(message).not.toContain('secret')
+  })
+
+  it.each([
     ['DIDLEDGER_API_HOTS', 'did you mean DIDLEDGER_API_HOST?'],
     ['DIDLEDGER_HOST', 'did you mean DIDLEDGER_API_HOST?'],
     ['DIDLEDGER_DATA_DIR', 'did you mean DIDLEDGER_STORAGE_DATA_DIR?'],
