@@ -164,8 +164,11 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
   const sockets = new WebSockets(context, new LogEvents(events), hosts)
   servers.push(sockets)
   let metricsUrl: string | undefined
+  let openAt: readonly string[]
   try {
-    ports.rest = await opened(ApiServer.open(context, { serves: 'rest', hosts, port: port('rest'), sockets }))
+    const rest = ApiServer.open(context, { serves: 'rest', hosts, port: port('rest'), sockets })
+    ports.rest = await opened(rest)
+    openAt = openOf((await rest).addresses)
     ports.ws = await opened(WsServer.open(context, { hosts, port: port('ws'), sockets }))
     ports.rpc = await opened(ApiServer.open(context, { serves: 'rpc', hosts, port: port('rpc') }))
     if (metricsHosts !== undefined) {
@@ -177,8 +180,14 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     throw error
   }
   stage = 'serving'
-  const openAt = hosts.filter((host) => !isLoopbackName(host.replace(/^\[(.*)\]$/, '$1')))
   return { ports, metrics: metricsUrl, host: urlHost(hosts), openAt, close }
+}
+
+/** The hosts of bound addresses, `host:port`, that are no loopback: a system reads `127.1`, and its own name, as loopback too. */
+function openOf(addresses: readonly string[]): string[] {
+  return addresses
+    .map((address) => address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1'))
+    .filter((host) => !isLoopbackName(host))
 }
 
 /** Block production of a follower. */

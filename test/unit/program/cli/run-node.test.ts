@@ -32,7 +32,7 @@ describe('the lines of a node that starts', () => {
   })
 
   it('say nothing of other machines where none reaches it', async () => {
-    for (const hosts of [undefined, ['localhost']]) {
+    for (const hosts of [undefined, ['localhost'], ['127.1'], ['0177.0.0.1'], ['::ffff:127.0.0.1']]) {
       expect((await linesFor(hosts)).join('\n')).not.toContain('other machines')
     }
   })
