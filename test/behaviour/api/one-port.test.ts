@@ -109,7 +109,7 @@ describe('WebSockets on the port of REST', () => {
     const { rest } = await served()
     const plain = await ask(rest.port, '/ws')
     expect(plain).toMatchObject({ status: 426, headers: { upgrade: 'websocket' }, body: { error: { code: -32600 } } })
-    expect(await askJson(rest.port, '/ws', {})).toMatchObject({ status: 405, headers: { allow: 'GET' } })
+    expect(await askJson(rest.port, '/ws', {})).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } })
     for (const wrong of [key.replace('13', '12'), 'Sec-WebSocket-Version: 13\r\n']) {
       const [head = '', body = ''] = (await raw(rest.port, `GET /ws HTTP/1.1\r\n${upgrade}${wrong}\r\n`)).split(
         '\r\n\r\n',

@@ -125,7 +125,7 @@ describe('the port of the metrics', () => {
     for (const method of ['POST', 'PUT', 'DELETE']) {
       const answer = await ask(apart.port, '/metrics', { method })
       expect(answer).toMatchObject({ status: 405, body: { Error: 42001 } })
-      expect(answer.headers['allow']).toBe('GET')
+      expect(answer.headers['allow']).toBe('GET, HEAD')
     }
   })
 

@@ -121,13 +121,13 @@ describe('pages', () => {
     expect([answer.status, answer.body]).toMatchObject([404, { Error: expect.any(Number) as number }])
   })
 
-  test('/ still takes JSON-RPC, and names both methods to others', async () => {
+  test('/ still takes JSON-RPC, and names all methods to others', async () => {
     const port = portOf(withPages)
     const { body } = await askJson(port, '/', { id: 1, method: 'getcurrentheight' })
     expect(body).toMatchObject({ result: 0 })
     const answer = await ask(port, '/', { method: 'PUT' })
-    expect([answer.status, answer.headers['allow']]).toEqual([405, 'GET, POST'])
-    expect((await ask(port, '/assets/a-1.js', { method: 'POST' })).headers['allow']).toBe('GET')
+    expect([answer.status, answer.headers['allow']]).toEqual([405, 'GET, HEAD, POST'])
+    expect((await ask(port, '/assets/a-1.js', { method: 'POST' })).headers['allow']).toBe('GET, HEAD')
   })
 
   test('without them the paths are as before', async () => {

@@ -14,7 +14,7 @@ import { Listeners, type ListenersOptions } from './listeners.js'
 import { callLine } from './live-call.js'
 import { anyOrigin, isLoopback } from './origin.js'
 import type { HttpAnswer, PathRow, RefusalForm } from './path-row.js'
-import { PathTable, rowOf } from './path-table.js'
+import { PathTable, type Place, rowOf } from './path-table.js'
 import { preflight } from './preflight.js'
 import { originForm } from './request-path.js'
 import { RequestRate } from './request-rate.js'
@@ -162,14 +162,15 @@ export class HttpPort {
       exchange.answerHeaders = HeaderList.of(allowed ?? {})
       const refusal = access.controlRefusal(exchange)
       if (refusal !== undefined) throw new RuleError('request-forbidden', refusal)
-      if (isOption && allowed !== undefined) return undefined
-    } else if (isOption) return undefined
+      if (isOption && allowed !== undefined) return optionsAt(exchange, place)
+    } else if (isOption) return optionsAt(exchange, place)
     if (row !== undefined) return row
     if (place === undefined || place.methods.length === 0) {
       throw new RuleError('request-path', `nothing is at ${exchange.path.slice(0, 200)}`)
     }
-    exchange.answerHeaders.set('allow', place.methods.join(', '))
-    throw new RuleError('request-method', `${method}: this path takes ${place.methods.join(' and ')}`)
+    const taken = place.methods.join(', ')
+    exchange.answerHeaders.set('allow', taken)
+    throw new RuleError('request-method', `${method}: this path takes ${taken}`)
   }
 
   /** Throws for a request that is refused whatever its body. */
@@ -258,6 +259,11 @@ export class HttpPort {
     const name = `${request.method} ${request.url}`
     log.live.write('calls', callLine({ via: 'rest', name, status, failure, milliseconds }))
   }
+}
+
+/** Names the methods of a path in the answer to OPTIONS (RFC 9110 §9.3.7), which no row gives. */
+function optionsAt({ answerHeaders }: Exchange, place: Place | undefined): undefined {
+  if (place !== undefined && place.methods.length > 0) answerHeaders.set('allow', place.methods.join(', '))
 }
 
 /** Throws for a body that would have to be decoded. */

@@ -32,7 +32,7 @@ export type RefusalForm = (
 export interface PathRow {
   /** As the router takes it: `:name` is a segment, `*` at the end any rest. */
   readonly path: string
-  /** As `Allow` lists them; a path that takes GET takes HEAD too. */
+  /** A path that takes GET takes HEAD too, and `Allow` lists it. */
   readonly methods: readonly ('GET' | 'HEAD' | 'POST')[]
   /** How this path refuses; the first row of a path decides for all. */
   readonly form: RefusalForm

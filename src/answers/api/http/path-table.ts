@@ -46,7 +46,7 @@ export class PathTable {
     this.#longest = longest
     for (const path of new Set(rows.map((row) => row.path))) {
       const atPath = rows.filter((row) => row.path === path)
-      const methods = [...new Set(atPath.flatMap((row) => row.methods))].sort()
+      const methods = [...new Set(atPath.flatMap(methodsOf))].sort()
       const place = { rows: atPath, methods }
       if (!/[:*%]/.test(path)) this.#fixed.set(path, { place, segments: {} })
       if (path.endsWith('/*')) grown(this.#root, path.slice(0, -2)).rest = place
@@ -91,6 +91,11 @@ export class PathTable {
     if (found === undefined) values.pop()
     return found
   }
+}
+
+/** Methods that a row takes: HEAD wherever it takes GET. */
+function methodsOf({ methods }: PathRow): readonly string[] {
+  return methods.includes('GET') ? [...methods, 'HEAD'] : methods
 }
 
 /** The row of a place that takes a method; one of GET takes HEAD. */

@@ -55,7 +55,13 @@ describe('a port of rows', () => {
     expect(await ask('/A/x')).toMatchObject({ status: 404, form: 'elsewhere', text: 'request-path' })
     expect(await ask('/c/x/y')).toMatchObject({ status: 404, form: '/c/*', text: 'request-path' })
     const other = await ask('/a/x', { method: 'PUT' })
-    expect([other.form, other.text, other.headers.get('allow')]).toEqual(['/a/:b', 'request-method', 'GET, POST'])
+    expect([other.form, other.text, other.headers.get('allow')]).toEqual(['/a/:b', 'request-method', 'GET, HEAD, POST'])
+  })
+
+  it('names the methods of a path to OPTIONS, and none of a path where nothing is', async () => {
+    const { ask } = await serve([row('/a/:b'), row('/c', { methods: ['POST'] })])
+    const allowOf = async (path: string) => (await ask(path, { method: 'OPTIONS' })).headers.get('allow')
+    expect(await Promise.all(['/a/x', '/c', '/d'].map(allowOf))).toEqual(['GET, HEAD', 'POST', null])
   })
 
   it('knows the path of a URL that cannot be decoded, or is encoded where it need not be', async () => {
