@@ -109,6 +109,18 @@ describe('pages', () => {
     expect(await get('a-1.js', 'gzip')).toEqual([null, 'accept-encoding', 'a()'])
   })
 
+  test('a file of several encodings has a weak tag, which either is known by', async () => {
+    const get = (headers: Record<string, string>) => ask(portOf(withPages), '/assets/b-1.js', { headers })
+    const [coded, plain] = await Promise.all(['gzip', 'identity'].map((coding) => get({ 'accept-encoding': coding })))
+    const etag = String(plain?.headers['etag'])
+    expect([coded?.headers['etag'], etag.slice(0, 3)]).toEqual([etag, 'W/"'])
+    for (const coding of ['gzip', 'identity']) {
+      for (const known of [etag, etag.slice(2)]) {
+        expect((await get({ 'accept-encoding': coding, 'if-none-match': known })).status).toBe(304)
+      }
+    }
+  })
+
   test.each([
     '/assets/other.js',
     '/assets/',

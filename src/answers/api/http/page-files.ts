@@ -17,7 +17,7 @@ const types: Readonly<Record<string, string>> = {
 /** One file, ready to be sent. */
 export interface PageFile {
   readonly contentType: string
-  /** Quoted, as in the header. */
+  /** Quoted, as in the header; a weak one where the file has several encodings. */
   readonly etag: string
   readonly bytes: Buffer
   /** Compressed, by the name of the coding; none of a short file. */
@@ -53,7 +53,8 @@ export class PageFiles {
       const path = `/${name.replaceAll('\\', '/')}`
       const worth = bytes.length < leastCompressed ? [] : [...coders]
       const coded = new Map(worth.map(([coding, coder]) => [coding, coder.compressSync(bytes)]))
-      const file = { contentType, etag: etagOf(bytes), bytes, coded, hashed: path.startsWith('/assets/') }
+      const etag = coded.size === 0 ? etagOf(bytes) : `W/${etagOf(bytes)}`
+      const file = { contentType, etag, bytes, coded, hashed: path.startsWith('/assets/') }
       files.set(path === '/index.html' ? '/' : path, file)
     }
     return files
