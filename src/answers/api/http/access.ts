@@ -73,16 +73,15 @@ export class Access {
 
   /**
    * Address of the client: the remote address, or the one that a trusted proxy reports. Of several in the header the last one
-   * that is no proxy counts: a client can write the others itself.
+   * that is no proxy counts: a client can write the others itself. Where all are proxies it is the furthest of them, as a client in
+   * a trusted network stands there too.
    */
   clientAddress({ headers, socket: { remoteAddress } }: RequestOrigin): string {
-    const address = remoteAddress ?? ''
-    if (!this.isProxy(address)) return address
-    const named = forwarded(this.#header, headers)
-    for (let at = named.length - 1; at >= 0; at--) {
-      const one = named[at] as string
-      if (familyOf(one) === 0) break
-      if (!this.isProxy(one)) return one
+    let address = remoteAddress ?? ''
+    const named = this.isProxy(address) ? forwarded(this.#header, headers) : []
+    for (let one = named.pop(); one !== undefined && familyOf(one) !== 0; one = named.pop()) {
+      address = one
+      if (!this.isProxy(one)) break
     }
     return address
   }
