@@ -26,10 +26,24 @@ export function endpointText({ host, port }: Endpoint): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** Normal form of a host for comparison: lower case; an IPv4-mapped IPv6 address becomes IPv4. */
+/**
+ * Normal form of a host for comparison: lower case; an IPv4-mapped IPv6 address, in any spelling, becomes IPv4, and another one of IPv6 is
+ * written as systems write it (RFC 5952).
+ */
 export function plainHost(host: string): string {
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(host) ?? []
-  return mapped ?? host.toLowerCase()
+  if (mapped !== undefined) return mapped
+  const lower = host.toLowerCase()
+  return familyOf(lower) === 6 ? plainHost6(lower) : lower
+}
+
+function plainHost6(host: string): string {
+  const parts = words(host)
+  const [high = 0, low = 0] = parts.slice(6)
+  const isMapped = parts.slice(0, 5).every((word) => word === 0) && parts[5] === 0xffff
+  if (isMapped) return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
+  const [, zone = ''] = /(%.*)$/.exec(host) ?? []
+  return `${new URL(`http://[${wordsText(parts)}]`).hostname.slice(1, -1)}${zone}`
 }
 
 /** Reach of an address: this machine, the local network, or everywhere. */
