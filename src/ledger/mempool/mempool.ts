@@ -73,7 +73,7 @@ import { RefusedBlocks, type RefusedEntry } from './refused-blocks.js'
 import { Returning } from './returning-operations.js'
 import { Room } from './room.js'
 import { PoolStore } from './store.js'
-import { isOfUse, policyOf } from './types/all-policies.js'
+import { isUseful, policyOf } from './types/all-policies.js'
 
 export interface MempoolOptions {
   readonly chain: Chain
@@ -231,11 +231,11 @@ export class Mempool implements ChainIndexer {
   }
 
   /**
-   * Whether an entry still waits, and is of use after the blocks of the tip, also before those that are not were removed. One that was offered by
-   * fee rate may have been mined meanwhile.
+   * Whether the next block may have an entry: it still waits, and its policy has use for it after the blocks of the tip, which are not all
+   * looked at where the tip is new. One that was offered by fee rate may have been mined meanwhile.
    */
-  isOfUse(entry: PoolEntry): boolean {
-    return this.#graph.get(entry.transaction.hash) === entry && isOfUse(entry.transaction, this.#chain.database)
+  isMineable(entry: PoolEntry): boolean {
+    return this.#graph.get(entry.transaction.hash) === entry && isUseful(entry.transaction, this.#chain.database)
   }
 
   /** Output of an entry that a block can take, as the coin that it becomes in that block. */
@@ -484,7 +484,7 @@ export class Mempool implements ChainIndexer {
   #dropUseless(mined: Transaction): void {
     const { subject, replacement } = policyOf(mined)
     const entry = subject && this.#graph.ofSubject(subject(mined.payload))
-    if (entry === undefined || replacement === undefined || this.isOfUse(entry)) return
+    if (entry === undefined || replacement === undefined || this.isMineable(entry)) return
     this.#drop([entry], { kind: replacement.reason, by: mined.txid })
   }
 

@@ -95,7 +95,7 @@ async function walkPool(chain: Chain, pool: Mempool, options: WalkOptions): Prom
     if (offered === undefined) continue
     if (walker.block.isFull || chain.tip !== parent || stop?.() === true) break
     const { entries } = offered
-    const useless = entries.findIndex((entry) => !pool.isOfUse(entry))
+    const useless = entries.findIndex((entry) => !pool.isMineable(entry))
     if (useless >= 0) offered.leave(useless)
     else if (!walker.block.hasRoom(entries)) offered.leave()
     else if (entries.every((entry) => walker.isSure(entry))) walker.takeSure(offered)
@@ -144,7 +144,7 @@ class Walker {
    */
   isSure(entry: PoolEntry): boolean {
     const pool = this.#pool
-    return pool.isValidOn(this.#options.parent) && hasCoinsAlone(entry.transaction) && pool.isOfUse(entry)
+    return pool.isValidOn(this.#options.parent) && hasCoinsAlone(entry.transaction) && pool.isMineable(entry)
   }
 
   /** Takes a package of sure entries, if the block can carry their work. */

@@ -145,7 +145,7 @@ describe('a proof that the chain has by now', () => {
     // A pool that does not follow, and looks at no row.
     const { follow } = test.mempool
     test.mempool.follow = async () => {}
-    test.mempool.isOfUse = () => true
+    test.mempool.isMineable = () => true
     await test.accept(mined)
     const { transactions } = await choose(test.chain, test.mempool, { parent: test.chain.tip })
     expect(transactions).toEqual([])

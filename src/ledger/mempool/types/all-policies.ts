@@ -38,7 +38,7 @@ export function refuseUseless(transaction: Transaction, chain: RowReader): void 
 }
 
 /** Whether {@link refuseUseless} takes a transaction. */
-export function isOfUse(transaction: Transaction, chain: RowReader): boolean {
+export function isUseful(transaction: Transaction, chain: RowReader): boolean {
   try {
     refuseUseless(transaction, chain)
     return true
