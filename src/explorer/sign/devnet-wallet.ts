@@ -3,6 +3,7 @@ import { UserError } from '../../base/errors/rule-error.js'
 import { addressFromPublicKey, parseAddress, type ProgramHash, singleKeyCode } from '../../base/primitives/address.js'
 import { parseAmount } from '../../base/primitives/amount.js'
 import { fromHex } from '../../base/primitives/bytes.js'
+import { withoutGaps } from '../../base/primitives/digit-groups.js'
 import type { DidOperation } from '../../base/primitives/did-operation.js'
 import { systemRandom as random } from '../../base/runtime/system-random.js'
 import { accountOf, type KeyPair, type SigningAccount } from '../../clients/wallet/accounts.js'
@@ -35,7 +36,7 @@ const years = 5
 
 /** Sends coins of an account to an address, or to that of the key of a DID; resolves with the txid. */
 export async function send(index: number, to: string, amount: string): Promise<string> {
-  const value = parseAmount(amount.trim())
+  const value = parseAmount(withoutGaps(amount.trim()))
   if (value === undefined) throw new UserError(`${amount} is no amount of coins, such as 12.5`)
   const programHash = await payeeOf(to.trim())
   return pay(await accountAt(index), (payment) => buildTransfer(payment, [{ programHash, value }]))

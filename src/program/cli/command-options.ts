@@ -7,6 +7,7 @@ import { UserError } from '../../base/errors/rule-error.js'
 import { dereferenceForms } from '../../answers/identifiers/identifier-answer.js'
 import { parseAddress, type ProgramHash } from '../../base/primitives/address.js'
 import { formatAmount, parseAmount } from '../../base/primitives/amount.js'
+import { withoutGaps } from '../../base/primitives/digit-groups.js'
 import { didFault, parseDid } from '../../clients/wallet/did-identity.js'
 import type { ChainRules } from '../../clients/wallet/terms.js'
 
@@ -101,7 +102,8 @@ export function withSending(command: Command): Command {
 
 /** Reads whole numbers from `least` to `most`; `fault` is said of anything else. */
 export function wholeOption(least: number, most: number, fault: string): (text: string) => number {
-  return (text) => {
+  return (given) => {
+    const text = withoutGaps(given)
     const number = /^(0|[1-9][0-9]*)$/.test(text) ? Number(text) : NaN
     if (number >= least && number <= most) return number
     throw new InvalidArgumentError(fault)
@@ -129,7 +131,7 @@ export const portOption = wholeOption(0, 65_535, 'Not a port, 0 to 65535.')
 
 /** An amount of coins in units of 10^-8. */
 export function amountOption(given: string): bigint {
-  const text = given.trim()
+  const text = withoutGaps(given.trim())
   const amount = parseAmount(text)
   if (amount !== undefined) return amount
   if (text.startsWith('-')) throw new InvalidArgumentError('An amount cannot be negative.')

@@ -442,6 +442,11 @@ describe('didledger wallet', () => {
     ['more digits than coins', [...target, '--amount', '1234567890123'], /More coins than there can be/],
     ['more units than an amount holds', [...target, '--amount', '99999999999'], /More coins than there can be/],
     [
+      'the same as pages print it',
+      [...target, '--amount', '99\u202f999\u202f999\u202f999'],
+      /More coins than there can be/,
+    ],
+    [
       'more than the supply',
       [...target, '--amount', '33000000.00000001'],
       /--amount 33000000\.00000001 is more than the supply/,
