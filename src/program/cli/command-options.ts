@@ -168,7 +168,14 @@ export function didArgument(given: string): string {
   const parsed = parseDid(text)
   if (parsed !== undefined) return parsed.did
   const versions = /[?&]version(Id|Time)=/.test(text) ? '; "did resolve" has --version-id and --version-time' : ''
-  throw new InvalidArgumentError(`Not a DID of this chain: ${didFault(text)}${versions}.`)
+  throw new InvalidArgumentError(`Not a DID of this chain: ${didFault(text)}${versions}${meantText(text)}.`)
+}
+
+/** Names the DID in a text that begins with capitals, or is percent-encoded: DID Core has neither (3.1), and programs compare DIDs as they stand. */
+function meantText(text: string): string {
+  const [, method, identifier] = /^did(?::|%3a)([a-z]+)(?::|%3a)(.*)$/i.exec(text) ?? []
+  const meant = method === undefined ? undefined : parseDid(`did:${method.toLowerCase()}:${identifier}`)
+  return meant === undefined ? '' : `; the DID meant is ${meant.did}`
 }
 
 /** Throws a {@link UserError} with exit code 2 if an amount exceeds the supply of the chain. */

@@ -74,7 +74,7 @@ export function withFee(command: Command): Command {
 
 function payableOption(given: string): Payable {
   const text = given.trim()
-  if (text.startsWith('did:')) return { did: didArgument(text) }
+  if (/^did(:|%3a)/i.test(text)) return { did: didArgument(text) }
   return parseAddress(text) === undefined ? { label: given } : recipientOption(text)
 }
 

@@ -540,7 +540,7 @@ describe('didledger did', () => {
   it('names what stands before and behind a DID, and ignores blanks around it', async () => {
     const inIt = `Not a DID of this chain: it is a DID URL; the DID in it is ${alice.did}`
     const versions = `${inIt}; "did resolve" has --version-id and --version-time.`
-    const otherStart = 'Not a DID of this chain: it does not begin with did:ledger:.'
+    const otherStart = `Not a DID of this chain: it does not begin with did:ledger:; the DID meant is ${alice.did}.`
     for (const [text, said] of [
       [`${alice.did}?versionTime=2027-01-01T00:00:00Z`, versions],
       [`${alice.did}?a=b&versionId=${'0'.repeat(64)}`, versions],
@@ -548,7 +548,9 @@ describe('didledger did', () => {
       [`${alice.did}/x`, `${inIt}.`],
       [`${alice.did.slice(0, -1)}0#primary`, 'character 34 is none of base58'],
       [alice.did.replace('did', 'DID'), otherStart],
+      [alice.did.replace('ledger', 'LEDGER'), otherStart],
       [alice.did.replaceAll(':', '%3A'), otherStart],
+      [`${alice.did.replace('did', 'DID').slice(0, -1)}0`, 'it does not begin with did:ledger:.'],
     ] as const) {
       const { code, err } = await bench.run('did', 'resolve', text)
       expect({ text, code, err }).toEqual({ text, code: 2, err: expect.stringContaining(said) })
