@@ -11,15 +11,18 @@ import { requireText } from './require-text.js'
 /** The environment variable that holds a password. */
 export const passwordVariable = 'DIDLEDGER_PASSWORD'
 
-/** A password from its file, the environment or the terminal, in this order. */
+/** A password from its file, the environment or the terminal, in this order; a new one, which is asked for twice, of one line. */
 export async function readPassword(
   context: CliContext,
   file: string | undefined,
   question: { text: string; confirm?: boolean },
 ): Promise<string> {
-  if (file !== undefined) return passwordIn(file)
+  const isNew = question.confirm === true
+  if (file !== undefined) return checked(passwordIn(file), `the password in ${file}`, isNew)
   const fromEnvironment = context.env[passwordVariable]
-  if (fromEnvironment !== undefined) return requireText(fromEnvironment, passwordVariable)
+  if (fromEnvironment !== undefined) {
+    return checked(requireText(fromEnvironment, passwordVariable), passwordVariable, isNew)
+  }
   if (context.prompt === undefined) {
     throw new UserError(
       `a password is needed and there is no terminal to ask on; use --password-file FILE or ${passwordVariable}`,
@@ -38,6 +41,30 @@ function passwordIn(file: string): string {
   const password = readTextFile(file, 'password file').replace(/\r?\n$/, '')
   if (password === '') throw new UserError(`the password file ${file} is empty`)
   return password
+}
+
+/** Refuses a new password that no prompt would take, as of a file with a blank line at its end. Older keystores may have one. */
+function checked(password: string, source: string, isNew: boolean): string {
+  if (isNew && hasLineEnd(password)) {
+    throw new UserError(`${source} ${containsLineEnd}; a password is one line, as no prompt takes more`)
+  }
+  return password
+}
+
+const containsLineEnd = 'contains a line end (the last one of a file is left out, and no other)'
+
+function hasLineEnd(password: string): boolean {
+  return /[\r\n]/.test(password)
+}
+
+/** The secret of a keystore. A wrong password with a line end in it may be the right one but for that. */
+export function unlock(keystore: Keystore, password: string): WalletSecret {
+  try {
+    return openKeystore(keystore, password)
+  } catch (error) {
+    if (!(error instanceof UserError) || !hasLineEnd(password)) throw error
+    throw new UserError(`${error.message}; the one given ${containsLineEnd}`)
+  }
 }
 
 /** The keystore that the options name; if it is missing, a {@link UserError} with the command that makes one. */
@@ -70,7 +97,7 @@ export function publicAccount(options: WalletOptions): Account {
 /** The secret of the keystore that the options name. */
 export async function openSecret(context: CliContext, options: WalletOptions): Promise<WalletSecret> {
   const { path, keystore } = openWalletFile(options)
-  return openKeystore(keystore, await readPassword(context, options.passwordFile, { text: `Password of ${path}` }))
+  return unlock(keystore, await readPassword(context, options.passwordFile, { text: `Password of ${path}` }))
 }
 
 /** The account that the options name, with its keys; asks for the password of a keystore. */

@@ -8,13 +8,7 @@ import { defined } from '../../base/primitives/defined.js'
 import type { Account, WalletSecret } from '../../clients/wallet/accounts.js'
 import { withFileLock } from '../../clients/wallet/file-lock.js'
 import { fileReason, readKeyFile } from '../../clients/wallet/files.js'
-import {
-  createKeystore,
-  keystoreAccounts,
-  openKeystore,
-  readKeystore,
-  writeKeystore,
-} from '../../clients/wallet/keystore.js'
+import { createKeystore, keystoreAccounts, readKeystore, writeKeystore } from '../../clients/wallet/keystore.js'
 import { isKeystoreDat, readKeystoreDat } from '../../clients/wallet/keystore-dat.js'
 import { labelsOf } from './address-labels.js'
 import type { CliContext } from './cli-context.js'
@@ -27,7 +21,7 @@ import {
   withWallet,
 } from './command-options.js'
 import { examples, report, reportOnce, sameOptions, formatTable } from './print-output.js'
-import { listAccounts, openWalletFile, readPassword } from './signing-account.js'
+import { listAccounts, openWalletFile, readPassword, unlock } from './signing-account.js'
 import { registerExport } from './wallet-export-command.js'
 import { registerHistory } from './wallet-history-command.js'
 import { registerLabels } from './wallet-label-command.js'
@@ -241,7 +235,7 @@ async function addAccount(context: CliContext, options: WalletOptions): Promise<
   const password = await readPassword(context, options.passwordFile, { text: `Password of ${path}` })
   return withFileLock(path, () => {
     const keystore = readKeystore(path)
-    const secret = openKeystore(keystore, password)
+    const secret = unlock(keystore, password)
     if (secret.kind === 'keys') throw new UserError(`${path} holds imported keys only; there is no next one to derive`)
     const count = keystore.head.accounts.length + 1
     const grown = createKeystore(secret, password, context.random, { count })

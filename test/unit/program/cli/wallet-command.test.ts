@@ -94,6 +94,24 @@ describe('didledger wallet', () => {
     })
   })
 
+  it('refuses a new password of several lines, and names the line ends of one that is wrong', async () => {
+    const wallet = bench.path('lines.json')
+    const file = bench.write('lines', 'correct horse\n\n')
+    const named = ['--wallet', wallet, '--password-file', file]
+    const created = await bench.run('wallet', 'create', ...named)
+    expect(created).toMatchObject({ code: 1, err: expect.stringContaining(`${file} contains a line end`) })
+    bench.env = { DIDLEDGER_PASSWORD: 'correct horse\r\n' }
+    const variable = await bench.run('wallet', 'create', '--wallet', wallet)
+    expect(variable).toMatchObject({ code: 1, err: expect.stringContaining('DIDLEDGER_PASSWORD contains a line end') })
+    bench.env = { DIDLEDGER_PASSWORD: 'correct horse' }
+    await bench.json('wallet', 'create', '--wallet', wallet)
+    const wrong = await bench.run('wallet', 'address', '--new', ...named)
+    expect(wrong).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^error: wrong password, .* contains a line end/),
+    })
+  })
+
   it('calls an empty password file empty, and not a wrong password', async () => {
     const [wallet, file] = [bench.path('a.json'), bench.write('empty.txt', '\n')]
     await bench.json('wallet', 'create', '--wallet', wallet)
