@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseAmount } from '../../src/base/primitives/amount.js'
 import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
@@ -236,5 +237,21 @@ describe('wallet cancel', () => {
     await mine()
     const { code, err } = await new CommandProcess(['did', 'deactivate', ...from, ...rest]).finished
     expect([code, err]).toEqual([1, expect.stringContaining(`${payer.did} does not exist`)])
+  })
+})
+
+describe('a command that is stopped while its transaction waits', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('names the transaction, and ends by %s', async (stop) => {
+    const sending = new CommandProcess([
+      ...['wallet', 'send', ...from, '--to', payee.address, '--amount', '3', '--json'],
+      ...rest,
+    ])
+    while ((await pool()).length === 0) await pause(20)
+    sending.kill(stop)
+    const { signal, out, err } = await sending.finished
+    const [txid] = await pool()
+    const { message } = (JSON.parse(err) as { error: { message: string } }).error
+    expect([signal, out, message]).toEqual([stop, '', expect.stringContaining(`transaction ${txid}`)])
+    await mine()
   })
 })

@@ -6,6 +6,7 @@ import { LightError } from '../../clients/light/light-error.js'
 import { refusalOf } from '../../ledger/storage/failure.js'
 import { type CliContext, contextIn, type EvaluationContext } from './cli-context.js'
 import { expandHome } from './expand-home.js'
+import { Interrupted } from './interrupted.js'
 import { ManyLines } from './many-lines.js'
 import { linesText } from './print-output.js'
 import { requireText } from './require-text.js'
@@ -80,12 +81,18 @@ export async function runCommand(args: readonly string[], surroundings: Evaluati
     return 0
   } catch (error) {
     if (error instanceof SilentExit) return 1
-    if (!(error instanceof CommanderError)) return explain(error, json, context)
+    if (!(error instanceof CommanderError)) return ended(error, explain(error, json, context))
     // Help and version end this way too.
     if (error.exitCode === 0) return 0
     // commander has printed its own message, or else said it here first.
     return json ? explain(new UserError(usageMessage(said[0] ?? error.message), 2), json, context) : 2
   }
+}
+
+/** The exit code of a failure; one by a signal ends the process as that signal does, though what it waited for is under way. */
+function ended(error: unknown, code: 1 | 2): 1 | 2 {
+  if (error instanceof Interrupted) process.kill(process.pid, error.signal)
+  return code
 }
 
 /** Prints a failure that no command waits for, with its stack. */

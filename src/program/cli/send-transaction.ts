@@ -14,6 +14,7 @@ import { signTransaction } from '../../clients/wallet/sign-transaction.js'
 import { type ChainRules, type Terms, termsOf } from '../../clients/wallet/terms.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions, SendOptions } from './command-options.js'
+import { unlessStopped } from './interrupted.js'
 import { linesText } from './print-output.js'
 
 /** Report of a sending command. */
@@ -131,19 +132,37 @@ export function sendBuilt<Built extends { readonly transaction: Transaction }>(
 /** Milliseconds of a wait after which it is announced. */
 const noticeAfter = 2_000
 
+type BroadcastOptions = Pick<SendOptions, 'wait'> & OutputOptions & { readonly replace?: boolean }
+
 /**
  * Sends a transaction to the node and, unless `wait` is false, waits for its block. Only with `replace` it takes the place of another one
  * that waits and spends the same. A wait of more than two seconds is announced,
  * with the reason if the chain is stalled; not with --json, where standard error holds nothing but the JSON of a failure.
  */
-export async function broadcast(
+export function broadcast(
   context: CliContext,
   client: NodeClient,
   transaction: Transaction,
-  { wait, json, replace = false }: Pick<SendOptions, 'wait'> & OutputOptions & { readonly replace?: boolean },
+  options: BroadcastOptions,
+): Promise<Sent> {
+  const { txid } = transaction
+  let told = unsureText(client, txid, 'the command was stopped')
+  const onAccepted = () => {
+    told = `stopped while transaction ${txid} waits for its block: the node has it, and it may be mined; ${client.howToLook(txid)}`
+  }
+  // All of it at once: the system loses a signal that comes while one listener takes the place of another.
+  return unlessStopped(sendAndWait(context, client, transaction, { ...options, onAccepted }), () => told)
+}
+
+async function sendAndWait(
+  context: CliContext,
+  client: NodeClient,
+  transaction: Transaction,
+  { wait, json, replace = false, onAccepted }: BroadcastOptions & { onAccepted(): void },
 ): Promise<Sent> {
   const { txid } = transaction
   const isKnown = await send(client, transaction, replace)
+  onAccepted()
   if (!wait) return { txid, isKnown, ...defined({ block: isKnown ? await minedBlock(client, txid) : undefined }) }
   let waiting = true
   const announce = async () => {
@@ -179,13 +198,15 @@ async function send(client: NodeClient, transaction: Transaction, replace: boole
     if (error instanceof NodeRefusal && error.code === interfaceErrors['tx-known'].rest) return true
     const refused = error instanceof NodeRefusal || (error instanceof NoAnswer && !error.mayHaveArrived)
     if (refused || !(error instanceof UserError)) throw error
-    const { txid } = transaction
-    throw new UserError(
-      `transaction ${txid} was sent, and it is not known whether the node took it: ` +
-        `${error instanceof NoAnswer ? error.fact : error.message}. It may still be mined, so do not replace it by ` +
-        `another one; ${client.howToLook(txid)}`,
-    )
+    throw new UserError(unsureText(client, transaction.txid, error instanceof NoAnswer ? error.fact : error.message))
   }
+}
+
+function unsureText(client: NodeClient, txid: string, why: string): string {
+  return (
+    `transaction ${txid} was sent, and it is not known whether the node took it: ${why}. ` +
+    `It may still be mined, so do not replace it by another one; ${client.howToLook(txid)}`
+  )
 }
 
 /** The JSON of {@link Sent}. */

@@ -1,9 +1,9 @@
 import { constants } from 'node:os'
 import { StoppedStart } from '../../node/open-ledger.js'
+import { stopSignals } from './interrupted.js'
 
 /** Milliseconds within which a further signal is the same stop: npm, `timeout` and terminals send one to a whole group of processes. */
 const sameStop = 500
-const stopSignals = ['SIGINT', 'SIGTERM'] as const
 const endOfInput = 'the end of standard input'
 /** Milliseconds that a start has until its next step, where it ends by itself; a second signal ends it at once. */
 const stepPatience = 3000
