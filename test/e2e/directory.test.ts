@@ -218,9 +218,9 @@ describe('chain export and chain import', () => {
     }
   })
 
-  it('read from a pipe, which is not looked at before', async () => {
+  it.each(['-', '/dev/stdin'])('read from a pipe as %s, which is not looked at before', async (name) => {
     const fromPipe = (from: string, ...args: string[]) =>
-      through(`cat ${from} | "$@"`, 'import', '/dev/stdin', '--json', ...args)
+      through(`cat ${from} | "$@"`, 'import', name, '--json', ...args)
     const args = ['--genesis', 'devnet', '--data-dir', directories.fresh()]
     const { code, out } = await fromPipe(file, ...args)
     expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, added: held.height, tip: held.tip })

@@ -9,6 +9,12 @@ import { CommandProcess, NodeProcess } from '../support/process/spawn.js'
 /** Runs the program with a redirection of the shell. */
 const redirected = (redirection: string) => ['sh', '-c', `exec "$@" ${redirection}`, 'sh']
 
+it('a file that a command reads may be standard input', async () => {
+  const through = ['sh', '-c', 'echo "{}" | exec "$@"', 'sh']
+  const { code, err } = await new CommandProcess(['wallet', 'show', '-'], { through }).finished
+  expect([code, err]).toEqual([1, expect.stringContaining('not a transaction file: it needs')])
+})
+
 describe.runIf(existsSync('/dev/full'))('output that cannot be written', () => {
   it.each([
     ['a command', ['genesis', 'show', 'pow']],

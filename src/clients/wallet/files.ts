@@ -108,9 +108,9 @@ function encodingOf([first, second]: Uint8Array): string {
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
 }
 
-/** The first bytes of a file, slightly more than `most`: a device or pipe may never end. */
+/** The first bytes of a file, `-` being standard input, slightly more than `most`: a device or pipe may never end. */
 function readAtMost(path: string, most: number, check: (access: Stats) => void): Buffer {
-  const file = openSync(path, 'r')
+  const file = path === '-' ? 0 : openSync(path, 'r')
   try {
     check(fstatSync(file))
     const chunks: Buffer[] = []
@@ -122,7 +122,7 @@ function readAtMost(path: string, most: number, check: (access: Stats) => void):
     }
     return Buffer.concat(chunks)
   } finally {
-    closeSync(file)
+    if (file !== 0) closeSync(file)
   }
 }
 

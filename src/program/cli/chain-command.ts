@@ -43,7 +43,7 @@ import { defaultDataDir } from './chain-data-dir.js'
 import { heldSpec } from './directory-spec.js'
 import { loadSpec } from './load-spec.js'
 import { openConsole } from './open-log.js'
-import { writeOutput } from './output-file.js'
+import { inputPath, writeOutput } from './named-files.js'
 import { examples, report, formatTable } from './print-output.js'
 
 interface ChainOptions extends QuietOptions {
@@ -127,20 +127,25 @@ export function registerChain(program: Command, context: CliContext): void {
   registerStateCheck(state, context)
   spoken(
     state.command('read <file>'),
-    'begin a data directory with the state in a file, as "start --state-from" does; no node is asked',
+    'begin a data directory with the state in a file, as "start --state-from" does; - is standard input',
     'state read state.dls',
-  ).action((file: string, options: ChainOptions) =>
-    withTools(
+  ).action((named: string, options: ChainOptions) => {
+    const file = inputPath(named)
+    return withTools(
       context,
       options,
       (tools) => readState(context, { ...tools, open: () => withLedger(tools, async () => {}) }, options, file),
       stateIn(file),
-    ),
-  )
-  command('import <file>', 'take the blocks of a file, as if a peer had sent them', 'import blocks.bin').action(
-    (file: string, options: ChainOptions) =>
-      withTools(context, options, (tools) => importFrom(context, tools, options, file), blocksIn(file)),
-  )
+    )
+  })
+  command(
+    'import <file>',
+    'take the blocks of a file, as if a peer had sent them; - is standard input',
+    'import blocks.bin',
+  ).action((named: string, options: ChainOptions) => {
+    const file = inputPath(named)
+    return withTools(context, options, (tools) => importFrom(context, tools, options, file), blocksIn(file))
+  })
 }
 
 async function backup(context: CliContext, options: ChainOptions & RestFlags, to: string): Promise<void> {

@@ -22,7 +22,7 @@ import { type QuietOptions, withOutput } from './command-options.js'
 import { specOfState } from './directory-spec.js'
 import { loadSpec } from './load-spec.js'
 import { onFile } from '../../node/on-file.js'
-import { writeOutput } from './output-file.js'
+import { inputPath, writeOutput } from './named-files.js'
 import { examples, formatTable, report } from './print-output.js'
 
 /** Files of a state: all coins, DIDs and credentials of a chain after one of its blocks. */
@@ -33,7 +33,7 @@ interface CheckFlags extends QuietOptions {
 
 export function registerStateCheck(state: Command, context: CliContext): void {
   withOutput(state.command('check <file>'))
-    .description('check a file of a state against its blocks, and their validators or work; no node is asked')
+    .description('check a file of a state against its blocks, and their validators or work; - is standard input')
     .option(
       '--genesis <name|file>',
       'chain spec: devnet, localnet, pow or a file (default: the shipped chain it is of)',
@@ -100,7 +100,8 @@ async function chainThere({ dataDir, directory }: StateTools): Promise<UserError
   )
 }
 
-async function check(context: CliContext, file: string, options: CheckFlags): Promise<void> {
+async function check(context: CliContext, named: string, options: CheckFlags): Promise<void> {
+  const file = inputPath(named)
   const found = await onFile(file, async () => {
     const spec = options.genesis === undefined ? await specOfState(file) : loadSpec(options.genesis)
     const parts = readParts(createReadStream(file))

@@ -21,6 +21,11 @@ export async function writeOutput(
   return isOutput ? { ...context, out: context.err } : context
 }
 
+/** The path of a file that the caller names, `-` being standard input. */
+export function inputPath(file: string): string {
+  return file === '-' ? '/dev/stdin' : file
+}
+
 async function writeAll({ bytes }: CliContext, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const piece of pieces) await bytes(piece)
 }
