@@ -11,6 +11,7 @@ import { Exchange } from './exchange.js'
 import { parserFailure, ruleErrorOf } from './failures.js'
 import { HeaderList } from './header-list.js'
 import { Listeners, type ListenersOptions } from './listeners.js'
+import { warnOfBlocked } from './blocked-port.js'
 import { callLine } from './live-call.js'
 import { anyOrigin, isLoopback } from './origin.js'
 import type { HttpAnswer, PathRow, RefusalForm } from './path-row.js'
@@ -76,6 +77,7 @@ export class HttpPort {
       exempt: options.exempt ?? ((address) => access.isProxy(address)),
       parserAnswer: (code, url, target) => made.#refuseUnparsed(code, originForm(url ?? target ?? '')),
     })
+    warnOfBlocked(made.port, options.log)
     return made
   }
 

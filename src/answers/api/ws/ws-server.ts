@@ -5,6 +5,7 @@ import { apiLimits } from '../api-limits.js'
 import { jsonType } from '../http/answer-forms.js'
 import { parserFailure } from '../http/failures.js'
 import { Listeners } from '../http/listeners.js'
+import { warnOfBlocked } from '../http/blocked-port.js'
 import { loopbackHosts } from '../http/origin.js'
 import { answerOf, upgradeError, WebSockets } from './web-sockets.js'
 
@@ -42,6 +43,7 @@ export class WsServer {
         parserAnswer: (code) => answerOf(parserFailure(code)),
         upgrade: sockets.onOwnPort,
       })
+      warnOfBlocked(listeners.port, context.log)
       return new WsServer(sockets, listeners)
     } catch (error) {
       await sockets.close()
