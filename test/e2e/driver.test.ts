@@ -58,6 +58,12 @@ describe('didledger driver', () => {
     expect(answers[0]).toEqual(answers[1])
     expect(JSON.parse(answers[0]?.text ?? '')).toMatchObject({ didDocument: { id: did } })
     for (const path of ['healthz', 'readyz']) expect((await fetch(`${url}/${path}`)).status).toBe(200)
+    const { code, err } = await run('node', 'status', '--rest', url)
+    expect([code, err]).toEqual([1, expect.stringContaining(`${url} is no node, but a driver, `)])
+    expect(err).toContain('says of itself that it is ready: name the node')
+    const path = `${node.line.rest}/rpc`
+    const below = `there is no node at ${path}, but one at ${node.line.rest}: leave the path out`
+    expect((await run('node', 'status', '--rest', path)).err).toContain(below)
     // A connection that stays open does not keep it from its end.
     driver.kill('SIGTERM')
     expect(await driver.finished).toMatchObject({ code: 0, signal: null, err: '' })

@@ -1,3 +1,4 @@
+import { exchange } from '../../clients/client/http.js'
 import { NodeClient } from '../../clients/client/node-client.js'
 import { readinessOf } from '../../clients/client/node-status.js'
 import { answerOf, asAny, asInteger, asText, listOf, optional } from '../../base/primitives/answer-form.js'
@@ -11,10 +12,40 @@ import { formatTable, report } from './print-output.js'
 /** `didledger node status`: prints how a node is; a {@link UserError} after that if it is not ready. */
 export async function showStatus(context: CliContext, flags: RestFlags & OutputOptions): Promise<void> {
   const client = new NodeClient(flags)
-  const { rate, ...value } = await statusOf(client, Math.floor(context.clock.now() / 1000))
+  const { rate, ...value } = await statusOf(client, Math.floor(context.clock.now() / 1000)).catch(
+    async (error: unknown) => {
+      throw (await noNode(client.rest)) ?? error
+    },
+  )
   report(context, flags, value, formatTable(rowsOf(value, rate)))
   if (!value.ready) throw new UserError(`the node at ${client.rest} is not ready: ${value.reason ?? value.status}`)
 }
+
+/**
+ * The error for a program of didledger that is no node, by its refusal of a path that every node has, and for a path that the address has too
+ * much; undefined for anything else.
+ */
+async function noNode(rest: string): Promise<UserError | undefined> {
+  if ((await stateStatus(rest)) !== 404) return undefined
+  const { origin } = new URL(rest)
+  if (origin !== rest && (await stateStatus(origin)) === 200) {
+    return new UserError(`there is no node at ${rest}, but one at ${origin}: leave the path out`)
+  }
+  const ready = await readinessOf(rest).catch(() => undefined)
+  const itself = ready === undefined ? '' : `, which says of itself that it is ${ready.status}`
+  return new UserError(
+    `${rest} is no node, but a driver, light resolver, registrar, witness or mirror of didledger${itself}: name the node by --rest`,
+  )
+}
+
+/** Status of HTTP of the answer about a node's state; undefined where nothing of didledger answers. */
+async function stateStatus(rest: string): Promise<number | undefined> {
+  const answer = await exchange(`${rest}/api/v1/node/state`, undefined, { timeout: patience }).catch(() => undefined)
+  return isObject(answer?.body) && Number.isInteger(answer.body['Error']) ? answer.status : undefined
+}
+
+/** Milliseconds for a question that only makes a message better. */
+const patience = 2_000
 
 const asChain = answerOf('the answer to getchaininfo', {
   name: asText,
