@@ -11,7 +11,10 @@ import { changedParts } from './changed-parts.js'
 import { type DidMessage, messageId, watchFormat } from './watch-message.js'
 
 /** Resolver whose answers are proved. */
-export type ProvingResolver = Pick<LightResolver, 'resolve'>
+export interface ProvingResolver extends Pick<LightResolver, 'resolve'> {
+  /** How often it forgot what it had seen, as of a devnet that begins anew: what it proves then may be lower and other than before. */
+  readonly timesForgotten?: number
+}
 
 /** A condition on normalised documents. */
 export type Meets = (document: Readonly<Record<string, unknown>>) => boolean

@@ -119,6 +119,8 @@ class Watch {
   #losses = 0
   /** The last hint at each DID of a list that is to be proved. */
   readonly #hinted = new Map<string, DocumentsChanged>()
+  /** Times that the resolver had forgotten the chain when a DID was looked at last. */
+  readonly #forgotten = new Map<string, number>()
   /** Looks at these since the last hint. */
   #looks = 0
   /** Height of the last block whose events came. */
@@ -371,12 +373,22 @@ class Watch {
     }
   }
 
+  get #timesForgotten(): number {
+    return this.#options.resolver.timesForgotten ?? 0
+  }
+
+  /** Whether the resolver forgot the chain since a DID was looked at last. */
+  #isOtherChain(did: string): boolean {
+    return (this.#forgotten.get(did) ?? 0) !== this.#timesForgotten
+  }
+
   /** Tells the operator of operations in blocks of which the node told all but these. */
   #noteWithheld({ did, entries }: ProvedState): void {
     const last = this.#state.dids.get(did)?.at(-1)
     const newest = entries.at(-1)
     if (newest === undefined || last === undefined || newest.txid === last.txid || newest.height > this.#followed)
       return
+    if (this.#isOtherChain(did)) return
     this.#notice('withheld', `the node said nothing of ${newest.txid}, which changed ${did} at height ${newest.height}`)
   }
 
@@ -384,13 +396,15 @@ class Watch {
   async *#tellNew(state: ProvedState, wentBack = false): AsyncGenerator<WatchMessage, void, undefined> {
     const { did, entries } = state
     const known = this.#state.dids.get(did)
+    const isOther = this.#isOtherChain(did)
+    this.#forgotten.set(did, this.#timesForgotten)
     if (known === undefined) {
       await this.#keep(did, entries)
       return
     }
-    // A node that is behind proves a state of before: only the word that a block was taken back explains one.
+    // A node that is behind proves a state of before: only the word that a block was taken back explains one, or another chain.
     const highest = known.at(-1)?.height ?? 0
-    if (state.result.proved.height < highest && !wentBack) return
+    if (state.result.proved.height < highest && !wentBack && !isOther) return
     const kept = known.filter((one) => isThere(state, one))
     for (const gone of known.filter((one) => !kept.includes(one)).reverse()) {
       const { txid, height, operation, change } = gone

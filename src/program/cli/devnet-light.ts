@@ -13,12 +13,18 @@ export class DevnetLight implements Resolving {
   #light: Promise<Resolving>
   readonly #anew: () => Promise<Resolving>
   readonly #log: Pick<Log, 'warn'>
+  #timesForgotten = 0
 
   /** `anew` makes a resolver that has seen nothing yet. */
   constructor(light: Resolving, anew: () => Promise<Resolving>, log: Pick<Log, 'warn'>) {
     this.#light = Promise.resolve(light)
     this.#anew = anew
     this.#log = log
+  }
+
+  /** How often the devnet went back or began anew. */
+  get timesForgotten(): number {
+    return this.#timesForgotten
   }
 
   resolve(...asked: Parameters<Resolving['resolve']>): ReturnType<Resolving['resolve']> {
@@ -42,6 +48,7 @@ export class DevnetLight implements Resolving {
           { failure: error.failure },
           'the devnet went back or began anew: what was seen of it is forgotten',
         )
+        this.#timesForgotten++
         const next = this.#anew()
         this.#light = next
         // Its files may be gone for a moment: the next question tries again.

@@ -168,6 +168,17 @@ describe('what no answer proves', () => {
     expect(saved).toContain(versions[1])
   })
 
+  it('does not include a devnet that began anew, and stands lower than what was told', async () => {
+    const told = { txid: 'ab'.repeat(32), height: 5000, operation: 'update', change: 'changes' }
+    const load = () => stateText({ ...emptyState(), dids: new Map([[alice.did, [told]]]) })
+    const by: ProvingResolver = { resolve: (...asked) => proving.resolve(...asked), timesForgotten: 1 }
+    const messages = await firstMessages(2, by, { dids: [alice.did], load })
+    expect(messages).toMatchObject([
+      { kind: 'did', action: 'revert', txid: told.txid },
+      { kind: 'did', action: 'apply', operation: 'create', txid: versions[0] },
+    ])
+  })
+
   it('is asked for ten times before that: a node may be busy', async () => {
     const { resolver: by, counted } = lacking((one, options) => one === alice.did && 'history' in options)
     const state = await stateAtFirst()
