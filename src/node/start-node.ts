@@ -57,6 +57,7 @@ import { type Core, type CoreValidator, openCore } from './core.js'
 import { type Ledger, openLedger, type OpenStep, stepUnits } from './open-ledger.js'
 import { Backfill } from './backfill.js'
 import type { JoinStep } from './join-state.js'
+import { watchDirectory } from './directory-watch.js'
 import { openPeering, type PeeringNode } from './open-peering.js'
 import { StateKeeper } from '../ledger/state/state-keeper.js'
 import type { Followed } from './followed-node.js'
@@ -313,7 +314,9 @@ async function openStore(options: NodeOptions, stack: ResourceStack): Promise<St
   }
   const shipping = shards && (await shipRows(shards, ledger, env, stack))
   const stopped = new Promise<never>((_, reject) => chain.events.once('fatal', reject))
-  const failure = Promise.race([stopped, database.failure])
+  const { gone, end } = watchDirectory(directory, env)
+  stack.defer(end)
+  const failure = Promise.race([stopped, database.failure, gone])
   // Not unhandled before a user of the node awaits it.
   failure.catch(() => {})
   return { ...ledger, directory, verifier, failure, ...defined({ shipping }) }
