@@ -36,6 +36,7 @@ import {
   type ResultType,
   uriListType,
 } from './media-types.js'
+import { PassingError } from './passing-error.js'
 import { Problem } from './problem.js'
 import {
   frameOf,
@@ -224,14 +225,21 @@ export function refuseIdentifier(
   return errorAnswer(status, frameOf(request), { details: { type: 'about:blank', title, detail }, retryAfter })
 }
 
+/** Seconds after which the same question may be answered; undefined unless it failed for the moment. */
+function pauseAfter(error: unknown): number | undefined {
+  if (error instanceof PassingError) return error.retryAfter
+  return error instanceof RuleError ? rowsPause[error.code] : undefined
+}
+
 function problemOf(error: unknown, { signal, onFailure }: AnswerOptions): Problem {
   if (error instanceof Problem) return error
   if (error instanceof RuleError && error.code === 'resolver-behind') {
     return new Problem('INTERNAL_ERROR', error.message, behind)
   }
-  const retryAfter = error instanceof RuleError ? rowsPause[error.code] : undefined
-  if (retryAfter !== undefined)
+  const retryAfter = pauseAfter(error)
+  if (retryAfter !== undefined) {
     return new Problem('INTERNAL_ERROR', (error as RuleError).message, { status: 503, retryAfter })
+  }
   if (error instanceof RuleError && said.includes(error.code)) return new Problem('INTERNAL_ERROR', error.message)
   if (error instanceof RuleError && error.code === 'busy')
     return new Problem('INTERNAL_ERROR', error.message, { retryAfter: busyPause })

@@ -76,6 +76,13 @@ describe('DID Resolution over a light resolver', () => {
     expect(body.didDocument).toBeNull()
     expect(body.didResolutionMetadata.error.detail).toMatch(/^proof-missing: the answer came without a proof/)
   })
+
+  it('is unavailable for the moment where no node answers', async () => {
+    const { get } = await open({ response: () => new Response('', { status: 500 }) })
+    const { status, headers, text } = await get(`/1.0/identifiers/${alice.did}`)
+    expect([status, headers['retry-after']]).toEqual([503, '5'])
+    expect(JSON.parse(text).didResolutionMetadata.error.detail).toMatch(/^unreachable: /)
+  })
 })
 
 describe('JSON-RPC over a light resolver', () => {

@@ -38,7 +38,7 @@ export function jsonForm(envelope: Envelope): RefusalForm {
     status: statusOf(rule),
     headers: {
       'content-type': jsonType,
-      ...defined({ 'retry-after': retryAfterOf(rule.code)?.toString() }),
+      ...defined({ 'retry-after': retryAfterOf(rule)?.toString() }),
     },
     body: failure(envelope, rule),
   })

@@ -4,6 +4,7 @@ import { RuleError, UserError } from '../../../base/errors/rule-error.js'
 import type { Log } from '../../../base/runtime/env.js'
 import { RowMiss, RowsMoved } from '../../../ledger/engine/engine-failures.js'
 import { StorageError } from '../../../ledger/storage/failure.js'
+import { PassingError } from '../../identifiers/passing-error.js'
 import { interfaceErrors } from './error-mapping.js'
 import { NeedsNode } from './needs-node.js'
 
@@ -17,8 +18,8 @@ const retries: Readonly<Partial<Record<Code, number>>> = {
 }
 
 /** Seconds of `Retry-After` of a refusal; undefined where it is no temporary one. */
-export function retryAfterOf(code: Code): number | undefined {
-  return retries[code]
+export function retryAfterOf(rule: RuleError): number | undefined {
+  return rule instanceof PassingError ? rule.retryAfter : retries[rule.code]
 }
 
 /**

@@ -100,7 +100,7 @@ function refusalOf(request: Pick<IdentifierRequest, 'identifier' | 'accept'>, ru
   if (code === 'internal') return refuseIdentifier(request, new Problem('INTERNAL_ERROR', detail))
   const status = statusOf(rule)
   const title = STATUS_CODES[status] ?? ''
-  return refuseIdentifier(request, { status, title, detail, ...defined({ retryAfter: retryAfterOf(code) }) })
+  return refuseIdentifier(request, { status, title, detail, ...defined({ retryAfter: retryAfterOf(rule) }) })
 }
 
 function answerOf({ body, ...answer }: IdentifierAnswer): HttpAnswer {

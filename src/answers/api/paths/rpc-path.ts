@@ -1,5 +1,5 @@
+import type { RuleError } from '../../../base/errors/rule-error.js'
 import type { AnswerAge } from '../../../identity/did/resolution.js'
-import type { Code } from '../../../base/errors/error-codes.js'
 import { defined } from '../../../base/primitives/defined.js'
 import { ageHeaders } from '../../identifiers/identifier-answer.js'
 import { ageOf } from '../../resolver/standing.js'
@@ -140,8 +140,9 @@ class HttpCaller implements RpcCaller {
   /**
    * The status stays 200, as for every answer of a method, but that of a node below a height. A refusal after the beginning of a batch is too late for the header.
    */
-  refused(code: Code): void {
-    this.#exchange.answerHeaders.set('retry-after', String(retryAfterOf(code)))
+  refused(failure: RuleError): void {
+    const { code } = failure
+    this.#exchange.answerHeaders.set('retry-after', String(retryAfterOf(failure)))
     if (code === 'behind-height') this.status = interfaceErrors[code].http
   }
 

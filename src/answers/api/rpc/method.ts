@@ -1,6 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
-import type { Code } from '../../../base/errors/error-codes.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import type { DocumentCondition } from '../../../ledger/events/document-conditions.js'
 import type { StartPoint } from '../../../ledger/events/event-cursor.js'
@@ -36,7 +35,7 @@ export interface RpcCaller {
   /** Whether the carrier sends the age of an answer that does not contain it. */
   readonly showsAge?: boolean
   /** Called for each request refused for now, in time for what the carrier sends beside the answer. */
-  refused?(code: Code): void
+  refused?(failure: RuleError): void
   /**
    * Resolves once the chain has a height, for a body of so many bytes; rejects with `behind-height`. Absent: the carrier knows no height.
    */

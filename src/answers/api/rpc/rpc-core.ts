@@ -156,7 +156,7 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
       return undefined
     } catch (error) {
       const failure = ruleErrorOf(error, this.#log)
-      if (failure.code === 'behind-height') caller.refused?.(failure.code)
+      if (failure.code === 'behind-height') caller.refused?.(failure)
       return failure
     }
   }
@@ -228,7 +228,7 @@ export class RpcCore<Context extends RpcContext = ApiContext> {
       if (error instanceof PassedError) return this.#pass(call, error, began)
       const failure = ruleErrorOf(error, this.#log)
       this.#count(call.method, interfaceErrors[failure.code].rpc, began, failure)
-      if (retryAfterOf(failure.code) !== undefined) caller.refused?.(failure.code)
+      if (retryAfterOf(failure) !== undefined) caller.refused?.(failure)
       return id === undefined ? undefined : rpcFailure(id, failure)
     }
   }

@@ -2,8 +2,9 @@ import { didPart } from '../../../identity/did/identifier.js'
 import type { ResolveOptions } from '../../../identity/did/resolution.js'
 import { RuleError } from '../../../base/errors/rule-error.js'
 import type { IdentifierSource } from '../../identifiers/identifiers.js'
+import { PassingError } from '../../identifiers/passing-error.js'
 import { failureSentence } from '../../../clients/light/failure-texts.js'
-import { LightError } from '../../../clients/light/light-error.js'
+import { LightError, type LightFailure } from '../../../clients/light/light-error.js'
 import type { LightResolver } from '../../../clients/light/light-resolver.js'
 import type { LightCredential, LightResult } from '../../../clients/light/proved-answer.js'
 import { resolveProved } from '../../../clients/light/proved-context.js'
@@ -72,7 +73,8 @@ export class ProvedAnswers implements IdentifierSource {
     } catch (error) {
       if (!(error instanceof LightError)) throw error
       this.#report(error)
-      throw new RuleError('answer-unproved', `${error.failure}: ${failureSentence(error)}`)
+      const text = `${error.failure}: ${failureSentence(error)}`
+      throw mayPass(error) ? new PassingError('answer-unproved', text) : new RuleError('answer-unproved', text)
     }
   }
 
@@ -83,6 +85,14 @@ export class ProvedAnswers implements IdentifierSource {
     this.#told = told ?? this.#told
     this.#log.warn({ failure, failures, ...(!isKnown && { evidence }) }, 'an answer is not proved')
   }
+}
+
+/** Failures of a moment: of the way to a node, and of one that is behind. */
+const passing: readonly LightFailure[] = ['timeout', 'unreachable', 'stale']
+
+/** Whether the same question may be answered soon; of several nodes one that failed for the moment is enough. */
+function mayPass({ failure, failures = [] }: LightError): boolean {
+  return [failure, ...failures.map((one) => one.failure)].some((one) => passing.includes(one))
 }
 
 /** An answer without the places of all operations: its context has the ones that a document needs. */
