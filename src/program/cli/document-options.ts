@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { strictValue } from '../../identity/did/plain-json.js'
+import { isUri } from '../../identity/did/uri.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { AddedAgreementKey } from '../../clients/wallet/core-members.js'
 import type { DocumentChanges, NewIdentity } from '../../clients/wallet/did-identity.js'
@@ -110,13 +111,23 @@ function serviceOption(text: string): ServiceEntry {
 
 /** An endpoint as a text, or as JSON of an object or a list. */
 function endpointIn(text: string): unknown {
-  if (!/^[{[]/.test(text)) return text
+  if (!/^[{[]/.test(text)) return textEndpoint(text)
   try {
     return strictValue(text)
   } catch (error) {
     if (!(error instanceof RuleError)) throw error
     throw new UserError(`the endpoint begins as JSON and is none to sign: ${error.message}: ${text.slice(0, 200)}`, 2)
   }
+}
+
+/** A text as it is; one as browsers show it, with blanks or letters of other alphabets, is refused with the URI that it means. */
+function textEndpoint(text: string): string {
+  const meant = isUri(text) || !URL.canParse(text) ? text : new URL(text).href
+  if (meant === text || !isUri(meant)) return text
+  throw new UserError(
+    `the endpoint ${text.slice(0, 200)} is no URI as it stands; written as one it is ${meant.slice(0, 200)}`,
+    2,
+  )
 }
 
 /** An id of a document, from one in full or a name. */

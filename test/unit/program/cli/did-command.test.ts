@@ -156,6 +156,11 @@ describe('didledger did', () => {
       'the endpoint of service #a is no absolute URI, such as https://example.org: /relative',
     ],
     [
+      ['--add-service', 'a,T,https://bücher.example/ä b'],
+      2,
+      'the endpoint https://bücher.example/ä b is no URI as it stands; written as one it is https://xn--bcher-kva.example/%C3%A4%20b',
+    ],
+    [
       ['--add-service', 'a,T,["https://a.example","no"]'],
       1,
       'the endpoint of service #a is no absolute URI, such as https://example.org: no',
