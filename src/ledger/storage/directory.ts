@@ -5,7 +5,7 @@ import { UserError } from '../../base/errors/rule-error.js'
 import { toHex } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { type DiskSpace, diskSpaceOf } from './disk-space.js'
-import { damaged, fileFailure, onOwnFile } from './failure.js'
+import { damaged, fileFailure, onOwnFile, StorageError } from './failure.js'
 import { makeDirectory } from './make-directory.js'
 import { replaceFile } from './replace-file.js'
 import { keepTemporaryDirectory, makeTemporaryDirectory, removeTemporaryDirectory } from './temporary-directory.js'
@@ -42,7 +42,7 @@ export class DataDirectory {
     } catch (error) {
       const doing = `the data directory ${path} cannot be made`
       const failure = fileFailure(error, doing)
-      throw failure instanceof UserError ? failure : new UserError(`${doing}: ${(error as Error).message}`)
+      throw failure instanceof StorageError ? failure : new UserError(`${doing}: ${(error as Error).message}`)
     }
     const directory = new DataDirectory(path, false)
     await directory.#finishReplacing()

@@ -33,6 +33,8 @@ const refused: readonly (readonly [string, RegExp])[] = [
   ['IO error: /d/chain/000007.ldb: Cannot allocate memory', /memory/],
   ['IO error: /d/chain/CURRENT: Not a directory', /look at the path/],
   ['IO error: /d/chain/CURRENT: Is a directory', /look at the path/],
+  ['IO error: /d/chain/CURRENT: File name too long', /too long .*a shorter --data-dir/],
+  ['IO error: /d/chain/CURRENT: Too many levels of symbolic links', /links lead to each other/],
   ['IO error: /d/chain/000007.ldb: Stale file handle', /the disk is gone/],
   ['IO error: /d/chain/000007.ldb: Input/output error', /the disk reports an error .*chain reindex --data-dir DIR/],
 ]

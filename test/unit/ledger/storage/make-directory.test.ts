@@ -1,0 +1,29 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { DataDirectory } from '../../../../src/ledger/storage/directory.js'
+import { makeDirectory } from '../../../../src/ledger/storage/make-directory.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'didledger-make-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+it('takes a directory that a link leads to, and makes parents that are missing', async () => {
+  mkdirSync(join(folder, 'disk'))
+  symlinkSync('disk', join(folder, 'link'))
+  await makeDirectory(join(folder, 'link'))
+  await makeDirectory(join(folder, 'link', 'a', 'b'))
+  expect(existsSync(join(folder, 'disk', 'a', 'b'))).toBe(true)
+})
+
+it.each([[[]], [['data', 'deep']]])(
+  'names a link to nothing, as to a disk that is not mounted, before %j',
+  async (below) => {
+    const link = join(folder, `gone${below.length}`)
+    symlinkSync('/nowhere/disk', link)
+    const path = join(link, ...below)
+    await expect(DataDirectory.open(path)).rejects.toThrow(
+      `the data directory ${path} cannot be made: ${link} is a link to /nowhere/disk, where nothing is: mount or make that first`,
+    )
+  },
+)
