@@ -1,5 +1,5 @@
 import { constants, writeFile } from 'node:fs'
-import { access, lstat, mkdir, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises'
+import { access, lstat, mkdir, readdir, realpath, rename, rm, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { UserError } from '../../base/errors/rule-error.js'
@@ -224,15 +224,8 @@ export class FolderStore implements MirrorStore {
 
 /** The folder at a path, by its real place; it is made if nothing is there. */
 async function folderAt(path: string): Promise<string> {
-  try {
-    await makeDirectory(path, modes.folder)
-    return await realpath(path)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    const there = await stat(path).catch(() => undefined)
-    if (there === undefined || there.isDirectory() || code !== 'EEXIST') throw error
-    throw new UserError(`${path} is a file; a mirror needs a folder: choose another place`)
-  }
+  await makeDirectory(path, modes.folder)
+  return realpath(path)
 }
 
 /** For `catch`: undefined for the failure of a path where something is already. */

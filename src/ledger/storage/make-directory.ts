@@ -8,20 +8,18 @@ export async function makeDirectory(path: string, mode = 0o700): Promise<void> {
     await mkdir(path, { mode })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST' && (await isDirectory(path))) return
+    if (code === 'EEXIST') return requireDirectory(path)
     if (code !== 'ENOENT' || dirname(path) === path) throw error
     await makeDirectory(dirname(path), mode)
     await mkdir(path, { mode })
   }
 }
 
-/** Whether a directory is at a path where something is. A link to nothing, as to a disk that is not mounted, is a UserError. */
-async function isDirectory(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory()
-  } catch (error) {
-    const target = (error as NodeJS.ErrnoException).code === 'ENOENT' ? await readlink(path) : undefined
-    if (target === undefined) throw error
-    throw new UserError(`${path} is a link to ${target}, where nothing is: mount or make that first`)
-  }
+/** Throws a UserError for a file at a path where something is, and for a link to nothing, as to a disk that is not mounted. */
+async function requireDirectory(path: string): Promise<void> {
+  const there = await stat(path).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+    throw new UserError(`${path} is a link to ${await readlink(path)}, where nothing is: mount or make that first`)
+  })
+  if (!there.isDirectory()) throw new UserError(`${path} is a file, and no directory: choose another place`)
 }

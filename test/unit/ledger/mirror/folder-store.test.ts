@@ -109,7 +109,7 @@ describe('a mirror in a folder', () => {
     const file = directories.fresh('file')
     writeFileSync(file, '')
     await expect(FolderStore.open(file)).rejects.toThrow(
-      new UserError(`${file} is a file; a mirror needs a folder: choose another place`),
+      new UserError(`${file} is a file, and no directory: choose another place`),
     )
     await expect(FolderStore.open(join(file, 'below'))).rejects.toThrow('choose another folder')
     await store.replace(mirrorFile('map'))

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -14,6 +14,14 @@ it('takes a directory that a link leads to, and makes parents that are missing',
   await makeDirectory(join(folder, 'link'))
   await makeDirectory(join(folder, 'link', 'a', 'b'))
   expect(existsSync(join(folder, 'disk', 'a', 'b'))).toBe(true)
+})
+
+it('names a file in the place of a directory', async () => {
+  const file = join(folder, 'file')
+  writeFileSync(file, '')
+  await expect(DataDirectory.open(file)).rejects.toThrow(
+    `cannot be made: ${file} is a file, and no directory: choose another place`,
+  )
 })
 
 it.each([[[]], [['data', 'deep']]])(
