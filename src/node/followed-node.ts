@@ -3,7 +3,7 @@ import { parsedJson } from '../base/primitives/parsed-json.js'
 import type { Log } from '../base/runtime/env.js'
 import { requestText } from '../base/runtime/http-request.js'
 import { genesisAt, otherChainText } from '../answers/api/http/chain-of-node.js'
-import { baseUrl } from '../clients/client/node-url.js'
+import { typedUrl } from '../clients/client/typed-url.js'
 import { endpointText, parseEndpoint } from '../network/address/ip-address.js'
 import { portOffsets } from './ports.js'
 
@@ -28,7 +28,7 @@ const distance = portOffsets.p2p - portOffsets.rest
  */
 export async function followedNode(text: string, genesis: string, log: Pick<Log, 'warn'>): Promise<Followed> {
   if (!/^https?:\/\//i.test(text)) return { peer: text, api: apiOfPeer(text) }
-  const api = baseUrl(text)
+  const api = typedUrl(text)
   const { hostname, port } = new URL(api)
   const answer = await requestText(`${api}/api/v1/node/state`, undefined, bounds).catch((error: Error) => error)
   if (!(answer instanceof Error)) {

@@ -38,7 +38,8 @@ import { coinsBesidePool, type PendingCoin, pendingCoins } from '../wallet/pendi
 import { askResolver } from './ask-resolver.js'
 import { hashBytes, type NodeChain, parseChain } from '../wallet/chain-answer.js'
 import { exchange, type HttpOptions, NoAnswer, NodeRefusal } from './http.js'
-import { baseUrl, otherInterface } from './node-url.js'
+import { otherInterface } from './node-url.js'
+import { typedUrl } from './typed-url.js'
 import {
   asAmount,
   asAny,
@@ -109,7 +110,7 @@ export class NodeClient {
   readonly #slots = new WorkSlots(requestsAtOnce, Infinity, 'requests')
 
   constructor({ rest = defaultRestUrl, timeout = 30_000, neverOlder = false }: NodeClientOptions = {}) {
-    this.rest = baseUrl(rest)
+    this.rest = typedUrl(rest)
     this.#asking = { timeout, ...(neverOlder && { heights: { least: 0 } }) }
   }
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { NodeRefusal } from '../../clients/client/http.js'
-import { baseUrl } from '../../clients/client/node-url.js'
+import { typedUrl } from '../../clients/client/typed-url.js'
 import { isObject } from '../../base/primitives/is-object.js'
 import { callRpc } from '../../clients/client/rpc.js'
 import { Progress } from '../console/progress.js'
@@ -92,7 +92,7 @@ async function byNode(
   show: (done: number, total: number) => void,
 ): Promise<Made> {
   const token = await tokenOf(directory)
-  const url = baseUrl(rest)
+  const url = typedUrl(rest)
   const hint = `if the node of ${dataDir} serves REST elsewhere, name that with --rest URL`
   for (;;) {
     const answer = await callRpc(
