@@ -68,7 +68,8 @@ const refusals: readonly Refusal[] = [
     codes: ['EACCES', 'EPERM'],
     texts: /permission denied|not permitted|access is denied/i,
     what: 'this user may not do that',
-    advice: 'look at its owner and its permissions',
+    advice: 'look at its owner and its permissions, or choose another --data-dir',
+    inFolder: 'look at its owner and its permissions',
   },
   {
     codes: ['EROFS'],

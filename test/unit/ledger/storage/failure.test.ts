@@ -24,7 +24,7 @@ const refused: readonly (readonly [string, RegExp])[] = [
   ['IO error: /d/chain/000005.log: Disk quota exceeded', /the disk is full/],
   ['IO error: /d/chain/000005.log: There is not enough space on the disk.', /the disk is full/],
   ['IO error: /d/chain/000003.log: File too large', /ulimit -f/],
-  ['IO error: /d/chain/LOCK: Permission denied', /its owner and its permissions/],
+  ['IO error: /d/chain/LOCK: Permission denied', /its owner and its permissions, or choose another --data-dir/],
   ['IO error: /d/chain/LOCK: Operation not permitted', /its owner and its permissions/],
   ['IO error: /d/chain/LOCK: Read-only file system', /read-only/],
   ['IO error: /d/chain/000007.ldb: Too many open files', /ulimit -n/],
