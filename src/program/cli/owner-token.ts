@@ -6,7 +6,7 @@ import { isAbsolute, join } from 'node:path'
 import { isLoopback } from '../../answers/api/http/origin.js'
 import { placeText, tokenProof } from '../../answers/api/http/token-proof.js'
 import { interfaceErrors } from '../../answers/api/http/error-mapping.js'
-import { NodeRefusal } from '../../clients/client/http.js'
+import { NoAnswer, NodeRefusal } from '../../clients/client/http.js'
 import { NodeClient } from '../../clients/client/node-client.js'
 import { asText, unexpected } from '../../base/primitives/answer-form.js'
 import { isObject } from '../../base/primitives/is-object.js'
@@ -73,7 +73,9 @@ export async function ownerOf(
     )
   }
   const nonce = context.random.bytes(32)
-  const told = await firstProof(places, (at) => proofOf(at, nonce, method, hint))
+  const told = await firstProof(places, (at) => proofOf(at, nonce, method, hint)).catch((error: unknown) => {
+    throw dataDir !== undefined && error instanceof NoAnswer ? elsewhere(error, dataDir) : error
+  })
   const directories = dataDir === undefined ? [told.dataDir, await defaultOf(context, told.client)] : [dataDir]
   for (const directory of directories) {
     const token = directory === undefined ? undefined : tokenBelow(directory)
@@ -85,6 +87,11 @@ export async function ownerOf(
   }
   const where = dataDir === undefined ? 'no data directory found here has' : `${dataDir} does not have`
   throw new UserError(`${where} the token of the node at ${client.rest}: ${hint}, or --data-dir DIRECTORY`)
+}
+
+/** The error for a node whose directory is named, and which does not answer where nodes usually do. */
+function elsewhere({ fact }: NoAnswer, dataDir: string): UserError {
+  return new UserError(`${fact}; if the node of ${dataDir} serves REST elsewhere, name that with --rest URL`)
 }
 
 interface Proof {

@@ -188,6 +188,16 @@ describe('the token of the owner', () => {
     expect([code, out + err]).toEqual([expected, expect.stringContaining(said)])
   })
 
+  it('is asked for elsewhere where no node answers for the directory that is named', async () => {
+    const { code, err } = await bench.run('node', 'stop', '--rest', 'http://127.0.0.1:1', '--data-dir', 'here')
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(
+        /127\.0\.0\.1:1\b.*; if the node of here serves REST elsewhere, name that with --rest URL\n$/,
+      ),
+    ])
+  })
+
   it('is sent to no other machine unasked', async () => {
     for (const url of ['http://127.example.org:20334', 'http://10.0.0.1:20334']) {
       const refused = await bench.run('node', 'stop', '--rest', url)
