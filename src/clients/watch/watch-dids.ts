@@ -125,6 +125,10 @@ class Watch {
   #looks = 0
   /** Height of the last block whose events came. */
   #followed = -1
+  /** Height after which events came first in this run, as a node said it: counts where nothing could be proved then. */
+  #began: number | undefined
+  /** Whether a proof failed in this run: the first state of a DID may be later than the start. */
+  #late = false
 
   constructor(options: WatchOptions) {
     this.#options = options
@@ -213,6 +217,7 @@ class Watch {
       onBegin: ({ height, hash }) => {
         this.#attempts.succeeded()
         this.#state.after ??= hash
+        this.#began ??= height
         this.#notice('following', `events come from ${url}, from height ${height} on`)
         begun?.()
       },
@@ -392,16 +397,22 @@ class Watch {
     this.#notice('withheld', `the node said nothing of ${newest.txid}, which changed ${did} at height ${newest.height}`)
   }
 
-  /** Tells operations of a DID that were not told yet, and which of those told are gone. The first state of a DID is only noted. */
+  /** Operations of a DID that were told. Of the first state of a DID, those that were there when the watch began are only noted. */
+  async #knownOf({ did, entries }: ProvedState): Promise<readonly ToldOperation[]> {
+    const known = this.#state.dids.get(did)
+    if (known !== undefined) return known
+    const began = this.#late ? (this.#began ?? Infinity) : Infinity
+    const before = entries.filter(({ height }) => height <= began)
+    await this.#keep(did, before)
+    return before
+  }
+
+  /** Tells operations of a DID that were not told yet, and which of those told are gone. */
   async *#tellNew(state: ProvedState, wentBack = false): AsyncGenerator<WatchMessage, void, undefined> {
     const { did, entries } = state
-    const known = this.#state.dids.get(did)
     const isOther = this.#isOtherChain(did)
     this.#forgotten.set(did, this.#timesForgotten)
-    if (known === undefined) {
-      await this.#keep(did, entries)
-      return
-    }
+    const known = await this.#knownOf(state)
     // A node that is behind proves a state of before: only the word that a block was taken back explains one, or another chain.
     const highest = known.at(-1)?.height ?? 0
     if (state.result.proved.height < highest && !wentBack && !isOther) return
@@ -465,7 +476,10 @@ class Watch {
   /** The state of a DID as of a block at this height or above it; undefined once the watch is over, and the failure where that lasts. */
   async #proved(did: string, height: number): Promise<ProvedState | LightError | undefined> {
     return this.#attempts.untilProved(async () => {
-      const state = await provedState(this.#options.resolver, did)
+      const state = await provedState(this.#options.resolver, did).catch((error: unknown) => {
+        this.#late = true
+        throw error
+      })
       const { proved } = state.result
       // No honest node is so far ahead of what is proved: a lie would have the watch wait for ever.
       if (proved.height >= height || height > proved.height + farthestHint) return state

@@ -101,6 +101,44 @@ it.each([0, -1, 0.5, NaN, Infinity, 2 ** 31])(
   },
 )
 
+describe('the first state of a DID', () => {
+  const { book, alice, versions } = lightWorld({ genesis: 'begun before a proof' })
+  const proving = lightOver(book)
+
+  /** What a watch without a state tells until there are `count` messages, or a second proof of all DIDs was asked for. */
+  async function toldBy(by: ProvingResolver, height: number, count: number) {
+    const node = await nodeSaying({ ...begin, result: { ...begin.result, height } })
+    const ending = new AbortController()
+    const told: WatchMessage[] = []
+    let saved = 0
+    const options = {
+      ...{ urls: [node.url], resolver: by, dids: [alice.did], signal: ending.signal },
+      // At the beginning, and of the first state: no more comes where all of it is only noted.
+      save: () => void (++saved === 2 && count === 0 && ending.abort()),
+    }
+    for await (const message of watchDids(options)) if (told.push(message) === count) ending.abort()
+    return told
+  }
+
+  it('is told above the height at which events began, where nothing could be proved until then', async () => {
+    const { proved } = await proving.resolve(alice.did, { history: true })
+    const heights = (proved.history?.entries ?? []).map(({ height }) => height)
+    for (const first of [0, 1, 2]) {
+      let asked = 0
+      const resolve: ProvingResolver['resolve'] = async (...question) => {
+        if (asked++ === 0) throw new LightError('unreachable', 'for the test')
+        return proving.resolve(...question)
+      }
+      const told = await toldBy({ resolve }, (heights[first] as number) - 1, versions.length - first)
+      expect(told).toMatchObject(versions.slice(first).map((txid) => ({ kind: 'did', txid })))
+    }
+  })
+
+  it('is only noted where it was proved at once, whatever height a node names', async () => {
+    expect(await toldBy(proving, 0, 0)).toEqual([])
+  })
+})
+
 describe('what no answer proves', () => {
   const { book, alice, bob, versions } = lightWorld({ genesis: 'not proved' })
   const proving = lightOver(book)
