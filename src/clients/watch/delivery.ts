@@ -17,6 +17,17 @@ export interface DeliveryOptions {
   onFailure?(failure: DeliveryFailure): void
 }
 
+/** A refusal of a receiver that names the time after which the message may come again. */
+export class NotTakenYet extends UserError {
+  /** `wait`: milliseconds. */
+  constructor(
+    text: string,
+    readonly wait: number,
+  ) {
+    super(text)
+  }
+}
+
 /** A message that was not taken. */
 export interface DeliveryFailure {
   readonly id: string
@@ -47,7 +58,7 @@ export async function deliverMessage(message: WatchMessage, options: DeliveryOpt
       return true
     } catch (error) {
       if (signal.aborted) return false
-      const pause = Math.min(longestPause, firstPause * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2)
+      const pause = pauseAfter(attempt, error)
       const givenUp = performance.now() + pause - began > giveUpAfter
       const reason = reasonOf(error)
       if (givenUp) bury(message, { reason, attempts: attempt }, options.deadLetters)
@@ -56,6 +67,12 @@ export async function deliverMessage(message: WatchMessage, options: DeliveryOpt
       await sleep(pause, undefined, { signal }).catch(() => {})
     }
   }
+}
+
+/** Milliseconds before the next attempt: as long as the receiver says, if that is longer than the wait without its word. */
+function pauseAfter(attempt: number, error: unknown): number {
+  const unasked = Math.min(longestPause, firstPause * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2)
+  return error instanceof NotTakenYet ? Math.min(longestPause, Math.max(unasked, error.wait)) : unasked
 }
 
 function bury(message: WatchMessage, why: object, file: string | undefined): void {

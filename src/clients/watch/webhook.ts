@@ -1,6 +1,6 @@
 import { endOf } from '../../base/runtime/end-of-time.js'
 import { UserError } from '../../base/errors/rule-error.js'
-import type { Deliver } from './delivery.js'
+import { type Deliver, NotTakenYet } from './delivery.js'
 import { signedHeaders } from './webhook-signature.js'
 
 /** @tuning ms: time for the answer of a webhook */
@@ -32,11 +32,29 @@ export function webhook({ url, key, now, patience: most = patience }: WebhookOpt
       })
       // An endless answer ends here.
       await response.body?.cancel()
-      if (!response.ok) throw new UserError(`${url} answers ${response.status}`)
+      if (!response.ok) throw refusalOf(url, response, now())
     } finally {
       end.release()
     }
   }
+}
+
+/** Error of an answer that takes no message, with what it says of the next attempt. */
+function refusalOf(url: string, { status, headers }: Response, now: number): Error {
+  const said = `${url} answers ${status}`
+  const to = headers.get('location')
+  if (status >= 300 && status < 400 && to !== null) {
+    return new UserError(`${said}, a redirect to ${to.slice(0, 200)}, which is not followed: name where it leads`)
+  }
+  const wait = waitOf(headers.get('retry-after'), now)
+  return wait > 0 ? new NotTakenYet(said, wait) : new UserError(said)
+}
+
+/** Milliseconds of `Retry-After`, which has seconds or a date; 0 for none and for any other text. */
+function waitOf(text: string | null, now: number): number {
+  if (text === null) return 0
+  const milliseconds = /^\s*\d+\s*$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now
+  return Math.max(0, milliseconds) || 0
 }
 
 /** The URL of a webhook; a UserError for one that is no http or https, or has a password in it. */

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { deliverMessage, type DeliveryFailure } from '../../../../src/clients/watch/delivery.js'
+import { deliverMessage, type DeliveryFailure, NotTakenYet } from '../../../../src/clients/watch/delivery.js'
 import type { WatchMessage } from '../../../../src/clients/watch/watch-message.js'
 import { Directories } from '../../../support/process/spawn.js'
 
@@ -29,6 +29,23 @@ describe('a message', () => {
     expect(tries).toBe(2)
     const first = { id: message.id, attempt: 1, reason: 'fetch failed: ECONNRESET', givenUp: false }
     expect(failures).toEqual([first])
+  })
+
+  it('is tried again no sooner than its receiver says', async () => {
+    const began = performance.now()
+    let tries = 0
+    const deliver = () => (++tries < 2 ? Promise.reject(new NotTakenYet('answers 429', 1500)) : Promise.resolve())
+    expect(await deliverMessage(message, { deliver, signal: never })).toBe(true)
+    // Without that word it takes a second at most.
+    expect(performance.now() - began).toBeGreaterThanOrEqual(1490)
+  })
+
+  it('is given up where its receiver names a time beyond that in which it is tried', async () => {
+    const failures: DeliveryFailure[] = []
+    const deliver = () => Promise.reject(new NotTakenYet('answers 503', 3_600_000))
+    const onFailure = (failure: DeliveryFailure) => void failures.push(failure)
+    await deliverMessage(message, { deliver, signal: never, giveUpAfter: 60_000, onFailure })
+    expect(failures).toMatchObject([{ attempt: 1, givenUp: true }])
   })
 
   it('that is given up is a line of the dead letters, which only their owner may read, before it counts as done', async () => {

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { verifyWebhook } from '../../../../src/clients/watch/webhook-signature.js'
 import { whileCollecting } from '../../../support/assert/heap-probe.js'
 import { webhook, webhookUrl } from '../../../../src/clients/watch/webhook.js'
+import { NotTakenYet } from '../../../../src/clients/watch/delivery.js'
 import type { WatchMessage } from '../../../../src/clients/watch/watch-message.js'
 
 const key = Buffer.alloc(32, 7)
@@ -49,6 +50,24 @@ describe('a webhook', () => {
     })
     await expect(post(url)).rejects.toThrow(`answers ${status}`)
     expect(asked).toBe(1)
+  })
+
+  it('is told again after the time that its Retry-After names, in seconds or as a date', async () => {
+    const waits: (number | undefined)[] = []
+    // The time of a webhook in these tests.
+    const after = (ms: number) => new Date(1_700_000_000_000 + ms).toUTCString()
+    for (const retryAfter of ['7', after(90_000), after(-1000), 'soon', '', '-5']) {
+      const url = await receiver((_, response) => void response.writeHead(429, { 'retry-after': retryAfter }).end())
+      const refused: unknown = await post(url).catch((error: unknown) => error)
+      expect(String(refused)).toContain('answers 429')
+      waits.push(refused instanceof NotTakenYet ? refused.wait : undefined)
+    }
+    expect(waits).toEqual([7000, 90_000, undefined, undefined, undefined, undefined])
+  })
+
+  it('that redirects is named with the place to which it leads', async () => {
+    const url = await receiver((_, response) => void response.writeHead(308, { location: 'https://b.example/' }).end())
+    await expect(post(url)).rejects.toThrow('answers 308, a redirect to https://b.example/, which is not followed')
   })
 
   it('may answer without end: its body is not read, and the connection ends', async () => {
