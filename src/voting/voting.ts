@@ -195,7 +195,8 @@ export class Voting {
     chain.events.on('change', this.#onChange)
     mempool.events.on('accepted', this.#onAccepted)
     this.#renew()
-    this.#own.logState(this.#runner)
+    // The only validator has no peer whose report would begin its first state.
+    this.#resume()
   }
 
   /** Ends all timers; resolves when no work is under way. */

@@ -1,10 +1,10 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toHex } from '../../src/base/primitives/bytes.js'
-import { devnetValidatorKey } from '../../src/clients/wallet/devnet-accounts.js'
-import { type Member, TestNetwork } from '../support/network/test-network.js'
-import { CommandProcess, Directories } from '../support/process/spawn.js'
+import { devnetAccount, devnetValidatorKey } from '../../src/clients/wallet/devnet-accounts.js'
+import { type Member, TestNetwork, until } from '../support/network/test-network.js'
+import { CommandProcess, Directories, NodeProcess, runJson } from '../support/process/spawn.js'
 
 /** Three of the four validators of a chain, all of which are needed: the key of the third is at a signer in a process of its own. */
 
@@ -81,6 +81,34 @@ describe('a validator whose key is at a signer', () => {
   it('has not signed anything twice', async () => {
     for (const { node } of network.live) expect(await node.client.rpc('getevidence', {})).toEqual([])
   })
+})
+
+it('makes the blocks of a chain with one validator, which has no peer', async () => {
+  const directory = directories.fresh('solo')
+  const pay = devnetAccount(0).address
+  await runJson('genesis', 'create', 'solo', '--pay', pay, '--validators', '1', '--directory', directory)
+  const genesis = join(directory, 'solo.json')
+  const spec = JSON.parse(readFileSync(genesis, 'utf8')) as { timing: object }
+  writeFileSync(genesis, JSON.stringify({ ...spec, timing: { ...spec.timing, emptyInterval: 1000 } }))
+  const own = join(directory, 'signer')
+  const key = ['--validator-key', join(directory, 'validator-1.key')]
+  const alone = new CommandProcess(['signer', '--genesis', genesis, ...key, '--data-dir', own, '--begin'])
+  try {
+    expect(await alone.firstLine(), alone.err).toContain('Signs for')
+    const where = ['--data-dir', join(directory, 'data'), '--p2p-host', '127.0.0.1']
+    const signs = ['--validator-signer', join(own, 'signer.sock')]
+    const node = await NodeProcess.start('start', '--genesis', genesis, ...where, ...signs)
+    try {
+      await until('a block', 30, async () => {
+        const height = Number(await node.client.rpc('getcurrentheight', {}))
+        return height > 0 || `height ${height}`
+      })
+    } finally {
+      await node.stop('SIGKILL')
+    }
+  } finally {
+    await kill(alone)
+  }
 })
 
 describe('a signer', () => {
