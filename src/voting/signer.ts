@@ -1,5 +1,6 @@
 import type { Hash } from '../base/primitives/hash.js'
 import type { Log } from '../base/runtime/env.js'
+import { refusalOf } from '../ledger/storage/failure.js'
 import { type KeyHolder, KeyUnreachable } from './key-holder.js'
 import { type SigningState, signingText } from './signing-state.js'
 import type { LockState, RestoredState } from './tendermint/machine-events.js'
@@ -182,8 +183,8 @@ export class Signer {
         log.warn({ ...position, reason: text }, 'the signer does not answer')
         return undefined
       }
-      this.#unwritable = text
-      const reason = signingText({ kind: 'sign-state-unwritable', text })
+      this.#unwritable = refusalOf(error)?.what ?? text
+      const reason = signingText({ kind: 'sign-state-unwritable', text: this.#unwritable })
       log.error({ ...position, reason }, 'this node votes no more')
       return undefined
     }

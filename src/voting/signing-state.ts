@@ -28,7 +28,7 @@ export function signingText(state: SigningState): string {
     case 'sign-state-damaged':
       return `the sign state is damaged (${state.text}); ${resetHint}`
     case 'sign-state-unwritable':
-      return `the sign state cannot be written (${state.text})`
+      return `the sign state cannot be written (${state.text}); the node votes again once that is mended and it is started again`
     case 'signer-unreachable':
       return `the signer of the key does not answer (${state.text})`
     case 'waits-for-peer':

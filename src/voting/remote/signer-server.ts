@@ -6,6 +6,7 @@ import { equalBytes, toHex } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Log } from '../../base/runtime/env.js'
 import { JobQueue } from '../../base/runtime/job-queue.js'
+import { refusalOf } from '../../ledger/storage/failure.js'
 import type { KeyHolder } from '../key-holder.js'
 import { signaturesOf } from '../sign-message.js'
 import { encodeMessage, signerOf, stepOf, viewOf } from '../tendermint/message.js'
@@ -188,7 +189,8 @@ export class SignerServer {
     try {
       return await store()
     } catch (error) {
-      this.#broken = `the sign state cannot be written (${error instanceof Error ? error.message : String(error)})`
+      const reason = refusalOf(error)?.what ?? (error instanceof Error ? error.message : String(error))
+      this.#broken = `the sign state cannot be written (${reason}); start the signer again once that is mended`
       this.#fail(new UserError(this.#broken))
       throw new UserError(this.#broken)
     }

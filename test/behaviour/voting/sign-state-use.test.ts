@@ -269,7 +269,9 @@ describe('a sign state that is damaged', () => {
     const [first] = net.nodes as [TestNode]
     first.signs.failing = true
     await net.allAt(2, 40_000)
-    expect(signing(first)).toMatch(/cannot be written \(no space left on device\)/)
+    expect(signing(first)).toMatch(
+      /cannot be written \(the disk is full\); .* once that is mended and it is started again/,
+    )
     expect(first.test.log.errors.map(({ message }) => message)).toEqual(['this node votes no more'])
   })
 })

@@ -91,7 +91,7 @@ describe('a key with a sign state', () => {
     const signer = await open(store)
     store.failing = true
     expect(await signer.sign(prevote(5, 1, 'a'), none)).toBeUndefined()
-    expect(signer.signing(at(5))).toEqual({ kind: 'sign-state-unwritable', text: 'no space left on device' })
+    expect(signer.signing(at(5))).toEqual({ kind: 'sign-state-unwritable', text: 'the disk is full' })
   })
 
   it('that is damaged signs nothing', async () => {

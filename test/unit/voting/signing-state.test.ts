@@ -16,7 +16,10 @@ const texts: readonly (readonly [SigningState, string])[] = [
     'the sign state is damaged (wrong checksum); if no other node votes with this key, start once with --reset-sign-state, ' +
       'or for a chain that waits for it with --reset-sign-state=now',
   ],
-  [{ kind: 'sign-state-unwritable', text: 'disk full' }, 'the sign state cannot be written (disk full)'],
+  [
+    { kind: 'sign-state-unwritable', text: 'disk full' },
+    'the sign state cannot be written (disk full); the node votes again once that is mended and it is started again',
+  ],
   [{ kind: 'waits-for-peer' }, 'waits for a peer, since it has signed nothing yet'],
   [{ kind: 'catching-up', height: 9 }, 'catches up: a peer reports height 9'],
   [{ kind: 'signed-above', height: 7 }, 'the key has signed at height 7 already, and signs nothing below'],

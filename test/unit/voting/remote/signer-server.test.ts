@@ -298,7 +298,7 @@ describe('a signer', () => {
     await talk(socket, open, begin)
     store.failing = true
     const [, failed] = await talk(socket, open, asked(prevote(5, 1, 'a')))
-    expect(failed?.error).toContain('no space left on device')
+    expect(failed?.error).toContain('the disk is full')
     expect(await failure).toContain('the sign state cannot be written')
     store.failing = false
     const [, again] = await talk(socket, open, asked(prevote(5, 2, 'a')))
