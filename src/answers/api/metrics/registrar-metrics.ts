@@ -1,6 +1,7 @@
 import { Gauge, Registry } from 'prom-client'
 import type { BudgetState } from '../../../clients/registrar/registrar-clients.js'
 import { AnswerMetrics } from './answer-metrics.js'
+import { exposition } from './exposition.js'
 import { addProcessMetrics, gaugeOf } from './process-metrics.js'
 
 /** State of a registrar that a scrape reads. */
@@ -55,6 +56,6 @@ export class RegistrarMetrics {
   }
 
   text(): Promise<string> {
-    return this.#registry.metrics()
+    return exposition(this.#registry)
   }
 }

@@ -1,6 +1,7 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { Gauge, Registry } from 'prom-client'
 import { AnswerMetrics, type Tally } from './answer-metrics.js'
+import { exposition } from './exposition.js'
 import { addProcessMetrics } from './process-metrics.js'
 
 const delayPercentiles = [50, 99, 100]
@@ -53,7 +54,7 @@ export class ServerMetrics {
 
   /** All figures in the text format, version 0.0.4. */
   text(): Promise<string> {
-    return this.#registry.metrics()
+    return exposition(this.#registry)
   }
 
   get contentType(): string {
