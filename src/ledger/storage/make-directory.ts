@@ -5,13 +5,22 @@ import { UserError } from '../../base/errors/rule-error.js'
 /** Makes a directory and its parents. Node's own recursive form never returns on file systems that refuse it. */
 export async function makeDirectory(path: string, mode = 0o700): Promise<void> {
   try {
-    await mkdir(path, { mode })
+    await makeOne(path, mode)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') return requireDirectory(path)
     if (code !== 'ENOENT' || dirname(path) === path) throw error
     await makeDirectory(dirname(path), mode)
+    await makeOne(path, mode)
+  }
+}
+
+/** Makes a directory in one that is there; another process may make it at the same time. */
+async function makeOne(path: string, mode: number): Promise<void> {
+  try {
     await mkdir(path, { mode })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    await requireDirectory(path)
   }
 }
 

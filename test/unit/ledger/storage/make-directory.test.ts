@@ -16,6 +16,14 @@ it('takes a directory that a link leads to, and makes parents that are missing',
   expect(existsSync(join(folder, 'disk', 'a', 'b'))).toBe(true)
 })
 
+it('takes a directory that others make at the same time', async () => {
+  for (let round = 0; round < 50; round++) {
+    const path = join(folder, `${round}`, 'a', 'b')
+    await Promise.all(Array.from({ length: 8 }, () => makeDirectory(path)))
+    expect(existsSync(path)).toBe(true)
+  }
+})
+
 it('names a file in the place of a directory', async () => {
   const file = join(folder, 'file')
   writeFileSync(file, '')
