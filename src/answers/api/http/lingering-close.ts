@@ -11,6 +11,8 @@ const lingering = 5000
  * closed with unread input, and a client that is still sending would lose the answer (RFC 9112 §9.6).
  */
 export function lingeringClose(socket: Duplex): void {
+  // One that asked for another protocol has no listener any more: its reset would end the process.
+  socket.on('error', () => socket.destroy())
   socket.resume()
   socket.end(() => {
     const timer = setTimeout(() => socket.destroy(), lingering)

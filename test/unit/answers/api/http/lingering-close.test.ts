@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { Duplex } from 'node:stream'
 import { expect, it } from 'vitest'
 import { inTurn } from '../../../../../src/answers/api/http/connections.js'
-import { lingerWhereSending } from '../../../../../src/answers/api/http/lingering-close.js'
+import { lingeringClose, lingerWhereSending } from '../../../../../src/answers/api/http/lingering-close.js'
 
 /**
  * What a client gets for these bytes from a server that ends the connection with its answer to a POST, whose body it does not wait for; and the
@@ -43,4 +44,13 @@ it('closes at once where the request is whole', async () => {
   const { answers, asked } = await exchange(next, next.replace('Host', 'Connection: close\r\nHost'))
   expect(answers).toMatch(/413.*413/s)
   expect(asked).toEqual(['/next', '/next'])
+})
+
+it('takes the reset of a connection without any listener', async () => {
+  const socket = new Duplex({ read: () => {}, write: (_bytes, _encoding, done) => done() })
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  lingeringClose(socket)
+  expect(socket.listenerCount('error')).toBe(1)
+  socket.destroy(new Error('reset'))
+  await closed
 })
