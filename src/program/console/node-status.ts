@@ -2,6 +2,7 @@ import type { SyncProgress } from '../../network/sync/sync-progress.js'
 import type { Node } from '../../node/start-node.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Log, Timers } from '../../base/runtime/env.js'
+import { repeat } from '../../base/runtime/repeat.js'
 import type { Console } from './console.js'
 import { barInterval, lineInterval } from './progress.js'
 import { durationText, progressLine } from './progress-text.js'
@@ -32,16 +33,8 @@ export function showStatus({ node, log, timers, terminal, warns }: StatusOptions
     if (live?.wants('sync') !== true) return
     live.write('sync', { text: `caught up at height ${now.height}`, fields: { stage: now.stage, height: now.height } })
   }
-  const repeat = (interval: number, tick: () => void): (() => void) => {
-    const next = () => {
-      tick()
-      cancel = timers.after(interval, next)
-    }
-    let cancel = timers.after(interval, next)
-    return () => cancel()
-  }
   const ends = [
-    repeat(lineInterval, () => {
+    repeat({ timers }, lineInterval, () => {
       const now = node.sync()
       const wasBehind = behind
       // That no peer has more is no news of the chain: the peers may have left.
@@ -49,7 +42,7 @@ export function showStatus({ node, log, timers, terminal, warns }: StatusOptions
       if (isBehind(now)) sayBehind(now)
       else if (wasBehind && !behind) sayCaughtUp(now)
     }),
-    ...(terminal === undefined ? [] : [repeat(barInterval, () => terminal.status(statusText(node)))]),
+    ...(terminal === undefined ? [] : [repeat({ timers }, barInterval, () => terminal.status(statusText(node)))]),
   ]
   return () => {
     for (const end of ends) end()
