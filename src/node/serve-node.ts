@@ -11,7 +11,7 @@ import { packageVersion } from '../base/runtime/package-files.js'
 import { RuleError } from '../base/errors/rule-error.js'
 import type { NodeTuning } from './options-to-node.js'
 import { portOf } from './ports.js'
-import type { Node, NodeNetwork } from './start-node.js'
+import type { Node, NodeNetwork } from './node.js'
 import { urlHost } from './url-host.js'
 
 export interface ServingOptions {

@@ -1,6 +1,6 @@
 import { longestTimer, requireWhole } from '../../clients/client/arguments.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
-import type { Node } from '../start-node.js'
+import type { Node } from '../node.js'
 import { displayHash, fromHex, parseDisplayHash } from '../../base/primitives/bytes.js'
 import { hexFault } from '../../base/primitives/hex-fault.js'
 import { confirmBytes } from '../../base/primitives/confirm.js'

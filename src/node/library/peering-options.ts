@@ -13,7 +13,8 @@ import {
   type NetworkTarget,
 } from '../../network/network-options.js'
 import { portOf } from '../ports.js'
-import type { NodeOptions, NodePeering, NodeValidator } from '../start-node.js'
+import type { NodeOptions, NodeValidator } from '../node.js'
+import type { NodePeering } from '../open-peering.js'
 import { fromHex } from '../../base/primitives/bytes.js'
 import type { Spec } from '../../base/primitives/spec.js'
 import type { CreateNodeOptions } from './node-types.js'

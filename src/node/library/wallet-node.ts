@@ -1,7 +1,7 @@
 import { addYears, formatDate } from '../../identity/did/date.js'
 import { readOperationJson } from '../../identity/did/operation.js'
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
-import type { Node } from '../start-node.js'
+import type { Node } from '../node.js'
 import { parseAddress, type ProgramHash, singleKeyCode } from '../../base/primitives/address.js'
 import { parseAmount } from '../../base/primitives/amount.js'
 import { equalBytes, parseDisplayHash } from '../../base/primitives/bytes.js'

@@ -1,7 +1,7 @@
 import { UserError } from '../../base/errors/rule-error.js'
 import { exchangeText } from '../../clients/client/http.js'
 import { mirroredHeight } from '../../ledger/mirror/mirror-step.js'
-import type { Node } from '../../node/start-node.js'
+import type { Node } from '../../node/node.js'
 
 /** Waits for the end of `mirror --once`, and gives up where nothing comes. */
 

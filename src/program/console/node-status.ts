@@ -1,5 +1,5 @@
 import type { SyncProgress } from '../../network/sync/sync-progress.js'
-import type { Node } from '../../node/start-node.js'
+import type { Node } from '../../node/node.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Log, Timers } from '../../base/runtime/env.js'
 import { repeat } from '../../base/runtime/repeat.js'

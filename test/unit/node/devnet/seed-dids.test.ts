@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Node, startNode } from '../../../../src/node/start-node.js'
+import type { Node } from '../../../../src/node/node.js'
+import { startNode } from '../../../../src/node/start-node.js'
 import { parseSpec } from '../../../../src/base/primitives/spec.js'
 import { systemEnv } from '../../../../src/base/runtime/process-env.js'
 import { devnetMnemonic, seededDidPath } from '../../../../src/clients/wallet/devnet-accounts.js'
