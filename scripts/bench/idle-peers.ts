@@ -1,6 +1,6 @@
 /** A process of peers: `idle-peers.ts SPEC COUNT ADDRESS`, forked by suites/votes.ts. Reports when all are connected; keeps running. */
 import { readFileSync } from 'node:fs'
-import { parseSpec } from '../../src/base/primitives/spec.js'
+import { parseSpec } from '../../src/base/primitives/spec-file.js'
 import { lightPeer } from './light-peer.js'
 
 const [file = '', count = '', address = ''] = process.argv.slice(2)

@@ -4,7 +4,7 @@
  * events were beside those that are not read, too.
  */
 import { readFileSync } from 'node:fs'
-import { parseSpec } from '../../src/base/primitives/spec.js'
+import { parseSpec } from '../../src/base/primitives/spec-file.js'
 import type { Places } from '../bench/processes.js'
 import { clientAttacks } from './hostile/clients.js'
 import { peerAttacks } from './hostile/peers.js'

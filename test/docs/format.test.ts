@@ -15,7 +15,8 @@ import {
   programHashOf,
   type ProgramScript,
 } from '../../src/base/primitives/program.js'
-import { paramsAt, parseSpec } from '../../src/base/primitives/spec.js'
+import { paramsAt } from '../../src/base/primitives/spec.js'
+import { parseSpec } from '../../src/base/primitives/spec-file.js'
 import { Transaction } from '../../src/base/primitives/transaction.js'
 import type { Input } from '../../src/base/primitives/transaction-fields.js'
 import { testKey, testSpec } from '../support/builders/spec.js'

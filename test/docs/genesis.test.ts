@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { shippedSpecs } from '../../src/node/library/shipped.js'
 import type { TSchema } from '@sinclair/typebox'
 import { expect, it } from 'vitest'
-import { specSchema } from '../../src/base/primitives/spec.js'
+import { specSchema } from '../../src/base/primitives/spec-file.js'
 
 const page = readFileSync(new URL('../../docs/genesis.md', import.meta.url), 'utf8')
 

@@ -3,7 +3,7 @@ import { checkProofOfWork } from '../../src/identity/proofs/auxpow-proof.js'
 import { auxPowBytes, parseAuxPow, parentHash } from '../../src/base/primitives/auxpow.js'
 import { concat, hex, toHex } from '../../src/base/primitives/bytes.js'
 import type { Header } from '../../src/base/primitives/header.js'
-import { parseSpec } from '../../src/base/primitives/spec.js'
+import { parseSpec } from '../../src/base/primitives/spec-file.js'
 import { repositoryFile, tableRows } from '../support/assert/markdown.js'
 
 const page = repositoryFile('docs/mining.md')

@@ -15,7 +15,7 @@ import {
   type Program,
   standardProgram,
 } from '../../src/base/primitives/program.js'
-import { parseSpec } from '../../src/base/primitives/spec.js'
+import { parseSpec } from '../../src/base/primitives/spec-file.js'
 import { finish } from '../../src/base/primitives/steps.js'
 import { attributeUsage, Transaction } from '../../src/base/primitives/transaction.js'
 import { checkProofOfWork } from '../../src/identity/proofs/auxpow-proof.js'
@@ -388,14 +388,14 @@ export const primitives = [
     refusal: 'block-issuer-documents',
   }),
   limit({
-    name: 'base/primitives/spec.specLimits.depth',
+    name: 'base/primitives/spec-file.specLimits.depth',
     unit: 'levels',
     value: 8,
     feed: onlyFor(/nesting deeper/, (n) => void parseSpec(deepSpec(n))),
     refusal: 'the chain spec is not valid: nesting deeper',
   }),
   limit({
-    name: 'base/primitives/spec.specLimits.tokens',
+    name: 'base/primitives/spec-file.specLimits.tokens',
     unit: 'count',
     value: 400_000,
     feed: (n) => void parseSpec(specWithTokens(n)),

@@ -4,7 +4,7 @@ import { RuleError } from '../../src/base/errors/rule-error.js'
 import { genesisBlock } from '../../src/base/primitives/genesis.js'
 import { zeroHash } from '../../src/base/primitives/hash.js'
 import { Header, type HeaderFields } from '../../src/base/primitives/header.js'
-import { parseSpec } from '../../src/base/primitives/spec.js'
+import { parseSpec } from '../../src/base/primitives/spec-file.js'
 import { signMessage } from '../../src/voting/sign-message.js'
 import {
   encodeMessage,

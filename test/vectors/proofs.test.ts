@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { checkCommitment, checkDidRoot, namesNextValidators } from '../../src/ledger/consensus/commitment.js'
 import { equalBytes, hex, parseDisplayHash, toHex } from '../../src/base/primitives/bytes.js'
-import { parseSpec } from '../../src/base/primitives/spec.js'
+import { parseSpec } from '../../src/base/primitives/spec-file.js'
 import { operationForms, type OperationName } from '../../src/base/primitives/did-operation.js'
 import { coinbaseInput } from '../../src/base/primitives/input.js'
 import { attributeUsage, Transaction } from '../../src/base/primitives/transaction.js'

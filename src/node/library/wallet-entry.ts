@@ -23,4 +23,4 @@ export {
 } from '../../clients/wallet/named-identity.js'
 export { type DraftChange, requireTicketFollows, reviewDraft } from '../../clients/wallet/review-draft.js'
 export { chainTerms } from '../../clients/wallet/terms.js'
-export { parseSpec } from '../../base/primitives/spec.js'
+export { parseSpec } from '../../base/primitives/spec-file.js'

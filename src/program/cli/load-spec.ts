@@ -1,6 +1,7 @@
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import { isShippedSpec, shippedSpecFile, shippedSpecs } from '../../node/library/shipped.js'
-import { parseSpec, type Spec } from '../../base/primitives/spec.js'
+import type { Spec } from '../../base/primitives/spec.js'
+import { parseSpec } from '../../base/primitives/spec-file.js'
 import { isThere, readTextFile } from '../../clients/wallet/files.js'
 
 /** The chain spec of a shipped name or a file; a {@link UserError} describes any fault. */

@@ -8,7 +8,7 @@ import type { Node } from '../../../src/node/node.js'
 import { startNode } from '../../../src/node/start-node.js'
 import { parseAddress, type ProgramHash } from '../../../src/base/primitives/address.js'
 import { defined } from '../../../src/base/primitives/defined.js'
-import { parseSpec } from '../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../src/base/primitives/spec-file.js'
 import { systemEnv } from '../../../src/base/runtime/process-env.js'
 import {
   devnetAccount,

@@ -9,7 +9,7 @@ import type { NodeTransport } from '../../../src/network/transport/transport-opt
 import { protocols, topics } from '../../../src/network/wire/all-messages.js'
 import { fromUtf8, toHex } from '../../../src/base/primitives/bytes.js'
 import { genesisBlock } from '../../../src/base/primitives/genesis.js'
-import { parseSpec } from '../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../src/base/primitives/spec-file.js'
 import { systemEnv } from '../../../src/base/runtime/process-env.js'
 import { Database } from '../../../src/ledger/storage/database.js'
 import { memoryStore, quietLog } from '../../support/builders/chain.js'

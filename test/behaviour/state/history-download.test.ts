@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createInlineVerifier } from '../../../src/base/crypto/inline.js'
 import { SignatureCache } from '../../../src/base/crypto/signature-cache.js'
-import { parseSpec } from '../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../src/base/primitives/spec-file.js'
 import { Chain } from '../../../src/ledger/chain/chain.js'
 import { Database } from '../../../src/ledger/storage/database.js'
 import { TimeoutsClosed } from '../../../src/network/fetch/timeouts.js'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { zeroHash } from '../../../src/base/primitives/hash.js'
-import { parseSpec } from '../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../src/base/primitives/spec-file.js'
 import type { Chain } from '../../../src/ledger/chain/chain.js'
 import { checkRecentBlocks } from '../../../src/ledger/chain/check-recent-blocks.js'
 import { verifyPruned } from '../../../src/ledger/chain/verify-pruned.js'

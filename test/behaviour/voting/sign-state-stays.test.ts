@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from 'no
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startNode } from '../../../src/node/start-node.js'
-import { parseSpec } from '../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../src/base/primitives/spec-file.js'
 import { systemEnv } from '../../../src/base/runtime/process-env.js'
 import { devnetValidatorKey } from '../../../src/clients/wallet/devnet-accounts.js'
 import { quietLog } from '../../support/builders/chain.js'

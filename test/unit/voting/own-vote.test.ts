@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../../../src/base/primitives/bytes.js'
-import { parseSpec } from '../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../src/base/primitives/spec-file.js'
 import { OwnVote, type OwnVoteDependencies } from '../../../src/voting/own-vote.js'
 import type { SigningOutlook } from '../../../src/voting/signer.js'
 import type { SigningState } from '../../../src/voting/signing-state.js'

@@ -12,11 +12,11 @@ import {
   coinStateOf,
   nextCoinRoot,
   paramsAt,
-  parseSpec,
   quorum,
   validatorChanges,
   validatorsHash,
 } from '../../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../../src/base/primitives/spec-file.js'
 import { coinbaseInput } from '../../../../src/base/primitives/input.js'
 import type { Transaction } from '../../../../src/base/primitives/transaction.js'
 import { runs } from '../../../support/builders/arbitraries.js'

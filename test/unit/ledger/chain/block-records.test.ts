@@ -5,7 +5,7 @@ import { hasMap } from '../../../../src/ledger/storage/rows/map/map-rows.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'
 import { meta, schemaVersion, tables } from '../../../../src/ledger/storage/rows/tables.js'
 import { genesisBlock } from '../../../../src/base/primitives/genesis.js'
-import { parseSpec } from '../../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../../src/base/primitives/spec-file.js'
 import { memoryStore } from '../../../support/builders/chain.js'
 import { testSpec } from '../../../support/builders/spec.js'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseSpec } from '../../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../../src/base/primitives/spec-file.js'
 import { maxAnchorCoinbase } from '../../../../src/identity/proofs/anchor-coinbase.js'
 import { StorageError } from '../../../../src/ledger/storage/failure.js'
 import { Overlay } from '../../../../src/ledger/storage/write/overlay.js'

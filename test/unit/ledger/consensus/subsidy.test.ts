@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { subsidyAt } from '../../../../src/ledger/consensus/subsidy.js'
-import { parseSpec } from '../../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../../src/base/primitives/spec-file.js'
 import { runs, u32 } from '../../../support/builders/arbitraries.js'
 import { testSpec } from '../../../support/builders/spec.js'
 

@@ -5,7 +5,8 @@ import { shippedSpecs } from '../../../../src/node/library/shipped.js'
 import { addressOf } from '../../../../src/base/primitives/address.js'
 import { displayHash, toHex } from '../../../../src/base/primitives/bytes.js'
 import { genesisBlock, registerAssetTransaction } from '../../../../src/base/primitives/genesis.js'
-import { paramsAt, parseSpec } from '../../../../src/base/primitives/spec.js'
+import { paramsAt } from '../../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../../src/base/primitives/spec-file.js'
 import {
   devnetAccount,
   devnetAccountCount,

@@ -11,7 +11,7 @@ import { parseOperation, readOperationJson } from '../../../../src/identity/did/
 import { fromUtf8, toHex } from '../../../../src/base/primitives/bytes.js'
 import type { DidOperationJson } from '../../../../src/base/primitives/did-operation.js'
 import { didMethod } from '../../../../src/base/primitives/did-method.js'
-import { parseSpec } from '../../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../../src/base/primitives/spec-file.js'
 import { parseStrictJson } from '../../../../src/base/primitives/strict-json.js'
 import { devnetAccount } from '../../../../src/clients/wallet/devnet-accounts.js'
 import { FakeNode } from '../../../support/fakes/fake-node.js'

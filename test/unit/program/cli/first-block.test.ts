@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { firstBlockText } from '../../../../src/program/cli/first-block.js'
 import { loadSpec } from '../../../../src/program/cli/load-spec.js'
-import { parseSpec } from '../../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../../src/base/primitives/spec-file.js'
 import { oneValidator } from '../../../support/builders/chain.js'
 import { type SpecOverrides, testSpec } from '../../../support/builders/spec.js'
 

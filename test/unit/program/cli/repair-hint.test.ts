@@ -3,7 +3,7 @@ import { unlessConfirmed } from '../../../../src/ledger/chain/block-run.js'
 import { namingTheRepair } from '../../../../src/program/cli/repair-hint.js'
 import { RuleError, UserError } from '../../../../src/base/errors/rule-error.js'
 import { damaged, reindexHint, StorageError } from '../../../../src/ledger/storage/failure.js'
-import { parseSpec } from '../../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../../src/base/primitives/spec-file.js'
 import { testSpec } from '../../../support/builders/spec.js'
 import { oneValidator } from '../../../support/builders/chain.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Standing } from '../../../../src/answers/resolver/standing.js'
-import { parseSpec } from '../../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../../src/base/primitives/spec-file.js'
 import type { SyncProgress } from '../../../../src/network/sync/sync-progress.js'
 import { type MirroringNode, requireNode, untilMirrored } from '../../../../src/program/cli/until-mirrored.js'
 import { testSpec } from '../../../support/builders/spec.js'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { parseSpec } from '../../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../../src/base/primitives/spec-file.js'
 import { devnetAccount } from '../../../../src/clients/wallet/devnet-accounts.js'
 import { FakeNode } from '../../../support/fakes/fake-node.js'
 import { specText, Workbench } from '../../../support/process/workbench.js'

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { checkConfirm } from '../../../../src/ledger/consensus/check-confirm.js'
 import { mapKey, toHex } from '../../../../src/base/primitives/bytes.js'
 import type { Header } from '../../../../src/base/primitives/header.js'
-import { parseSpec, type Spec } from '../../../../src/base/primitives/spec.js'
+import type { Spec } from '../../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../../src/base/primitives/spec-file.js'
 import { TendermintMachine } from '../../../../src/voting/tendermint/machine.js'
 import {
   type Effect,
