@@ -3,7 +3,7 @@
  *
  *   call -> #get, sendRawTransaction -> #envelope -> exchange (http.ts)    REST: Error 0 -> Result, else NodeRefusal
  *        -> rpc -> callRpc (rpc.ts) -> exchange                            JSON-RPC
- *   answer -> asBlock, asTransaction, ... (answer-form.ts)                 checked, typed
+ *   answer -> asBlock, asTransaction, ... (node-answers.ts)                checked, typed
  *   coins  -> listunspent + pool -> SpendableCoin[] -> wallet
  *   did    -> http-resolver.ts                                            did-resolver over HTTP, also in browsers
  *
@@ -40,18 +40,21 @@ import { hashBytes, type NodeChain, parseChain } from '../wallet/chain-answer.js
 import { exchange, type HttpOptions, NoAnswer, NodeRefusal } from './http.js'
 import { otherInterface } from './node-url.js'
 import { typedUrl } from './typed-url.js'
-import {
-  asAmount,
-  asAny,
-  asInteger,
-  asText,
-  answerOf,
-  listOf,
-  objectOf,
-  optional,
-  unexpected,
-} from '../../base/primitives/answer-form.js'
+import { asAmount, asInteger, asText, unexpected } from '../../base/primitives/answer-form.js'
 import { isObject } from '../../base/primitives/is-object.js'
+import {
+  asBlock,
+  asHistory,
+  asInfo,
+  asRate,
+  asTransaction,
+  asTransactions,
+  asTxid,
+  type ChainPlace,
+  type History,
+  type NodeBlock,
+  type NodeTransaction,
+} from './node-answers.js'
 import { asCredentialList, asCredentialResult, asQueryResult } from './read-answers.js'
 import { callResolver, callRpc, type RpcParams } from './rpc.js'
 import { longestSentence, stallSentence, whyUnmined } from './unmined.js'
@@ -478,66 +481,6 @@ function sums(coins: readonly (SpendableCoin & { readonly address: string })[]):
   for (const { address, value } of coins) found.set(address, (found.get(address) ?? 0n) + value)
   return found
 }
-
-/** A place of a transaction on the chain. */
-export type ChainPlace = ReturnType<typeof asPlace>
-
-/** A page of the history of an address. */
-export type History = ReturnType<typeof asHistory>
-
-/** The parts of a transaction object that the commands read. */
-export type NodeTransaction = ReturnType<typeof asTransaction>
-
-/** The parts of a block that the commands read; its time in Unix seconds. */
-export type NodeBlock = ReturnType<typeof asBlock>
-
-const asBlock = objectOf({ hash: asText, height: asInteger, time: asInteger })
-const asTransaction = objectOf({
-  txid: asText,
-  vin: listOf(objectOf({ txid: asText, vout: asInteger })),
-  vout: listOf(objectOf({ value: asText, n: asInteger, address: asText, assetid: asText, outputlock: asInteger })),
-  blockhash: asText,
-  confirmations: asInteger,
-  type: asInteger,
-  payload: asAny,
-})
-const asTransactions = listOf(asTransaction)
-
-function asTxid(value: unknown, where: string): string {
-  return displayHash(hashBytes(asText(value, where)))
-}
-
-/** A name that needs no quotes in a list of values. */
-function asWord(value: unknown, where: string): string {
-  const text = asText(value, where)
-  if (/^[A-Za-z][\w-]{0,63}$/.test(text)) return text
-  throw unexpected(`${where} is no name`)
-}
-
-const asPlace = objectOf({ height: asInteger, index: asInteger })
-const asHistory = answerOf('the history', {
-  transactions: listOf(
-    objectOf({
-      txid: asTxid,
-      height: asInteger,
-      index: asInteger,
-      time: asInteger,
-      kind: asWord,
-      received: asAmount,
-      spent: asAmount,
-      fee: optional(asAmount),
-    }),
-  ),
-  next: optional(asPlace),
-  pruned: optional(asInteger),
-  superseded: optional(asInteger),
-})
-const asRate = objectOf({ perkilobyte: asInteger })
-const asInfo = objectOf({
-  policy: optional(
-    objectOf({ size: asInteger, inputs: asInteger, signaturecost: asInteger, ancestors: optional(asInteger) }),
-  ),
-})
 
 function decodedOrUndefined(hexText: string): Transaction | undefined {
   try {

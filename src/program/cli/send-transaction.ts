@@ -1,6 +1,7 @@
 import { interfaceErrors } from '../../answers/api/http/error-mapping.js'
 import { NoAnswer, NodeRefusal } from '../../clients/client/http.js'
-import type { NodeBlock, NodeClient, PoolBounds } from '../../clients/client/node-client.js'
+import type { NodeClient, PoolBounds } from '../../clients/client/node-client.js'
+import type { NodeBlock } from '../../clients/client/node-answers.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { addressOf } from '../../base/primitives/address.js'
 import { formatAmount } from '../../base/primitives/amount.js'
