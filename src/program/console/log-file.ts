@@ -1,4 +1,14 @@
-import { closeSync, constants, fstatSync, openSync, renameSync, type Stats, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { UserError } from '../../base/errors/rule-error.js'
 import type { LineSink } from './console.js'
 import { lineThroughDoor, type Pieces } from './door.js'
@@ -6,13 +16,18 @@ import { lineThroughDoor, type Pieces } from './door.js'
 /** @tuning bytes: a log file; then it becomes the one before, which is replaced */
 const longestFile = 64 * 1024 * 1024
 
-/** A file that lines are appended to. At its longest it is renamed to `FILE.1`, and begun anew. */
+/**
+ * A file that lines are appended to. At its longest it is renamed to `FILE.1`, and begun anew. Other programs rotate it too: they rename,
+ * copy and cut, or remove it, and its directory may be theirs alone.
+ */
 export class LogFile implements LineSink {
   readonly #path: string
   readonly #longest: number
   #fd: number
   #file: Stats
   #size: number
+  /** Size from which the next rotation is tried. */
+  #bound: number
 
   /** A file that cannot be opened is a UserError. */
   constructor(path: string, longest = longestFile) {
@@ -21,12 +36,13 @@ export class LogFile implements LineSink {
     this.#fd = openFile(path)
     this.#file = fstatSync(this.#fd)
     this.#size = this.#file.size
+    this.#bound = longest
   }
 
   line(text: Pieces): boolean {
     try {
       const bytes = Buffer.from(lineThroughDoor(text))
-      if (this.#file.isFile() && this.#size > 0 && this.#size + bytes.length > this.#longest) this.#rotate()
+      if (this.#file.isFile() && this.#size > 0 && this.#size + bytes.length > this.#bound) this.#rotate(bytes.length)
       for (let written = 0; written < bytes.length;) {
         const count = writeSync(this.#fd, bytes, written)
         written += count
@@ -51,15 +67,34 @@ export class LogFile implements LineSink {
     this.#fd = fd
     this.#file = fstatSync(fd)
     this.#size = this.#file.size
+    this.#bound = this.#longest
   }
 
   close(): void {
     closeSync(this.#fd)
   }
 
-  #rotate(): void {
-    renameSync(this.#path, `${this.#path}.1`)
+  /** Lets the file grow on where it cannot be renamed, so that no line is lost, and tries again once it has grown by as much. */
+  #rotate(coming: number): void {
+    const isLong = () => this.#size + coming > this.#longest
+    this.#size = fstatSync(this.#fd).size
+    if (!isLong()) return
+    try {
+      this.#setAside()
+    } catch {
+      // It was removed, or its directory belongs to another user, as /var/log does.
+    }
     this.reopen()
+    if (isLong()) this.#bound = this.#size + this.#longest
+  }
+
+  /** Renames the open file, and no other one that has come in its place. A link stays, and the file that it leads to is renamed. */
+  #setAside(): void {
+    // The file behind a descriptor, such as /dev/stderr, is opened by another program.
+    if (/^\/(?:dev\/(?:fd\/|std)|proc\/)/.test(this.#path)) return
+    const real = realpathSync(this.#path)
+    const { dev, ino } = statSync(real)
+    if (dev === this.#file.dev && ino === this.#file.ino) renameSync(real, `${real}.1`)
   }
 }
 

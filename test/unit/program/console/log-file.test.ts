@@ -1,8 +1,23 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { LogFile, reopenAtHangup } from '../../../../src/program/console/log-file.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'didledger-log-'))
@@ -39,14 +54,67 @@ it('takes one line that is longer than the bound', () => {
   expect(readFileSync(path, 'utf8')).toBe('y\n')
 })
 
-it('drops lines that it can neither write nor rotate for, and goes on', () => {
-  const file = new LogFile(path, 10)
-  file.line('0123456789')
-  mkdirSync(`${path}.1`)
-  expect(file.line('more')).toBe(false)
-  rmSync(`${path}.1`, { recursive: true })
-  expect(file.line('more')).toBe(true)
+describe('a file that cannot be renamed', () => {
+  const lines = (path: string) => readFileSync(path, 'utf8').split('\n').slice(0, -1)
+
+  it('grows on, and is renamed once that can be done', () => {
+    const file = new LogFile(path, 10)
+    mkdirSync(`${path}.1`)
+    for (const text of ['0123456789', 'more', 'and more']) expect(file.line(text)).toBe(true)
+    expect(lines(path)).toEqual(['0123456789', 'more', 'and more'])
+    rmSync(`${path}.1`, { recursive: true })
+    for (const text of ['a', 'b']) expect(file.line(text)).toBe(true)
+    file.close()
+    expect([...lines(`${path}.1`), ...lines(path)]).toEqual(['0123456789', 'more', 'and more', 'a', 'b'])
+  })
+
+  it('is begun anew where it was removed', () => {
+    const file = new LogFile(path, 10)
+    file.line('0123456789')
+    rmSync(path)
+    expect(file.line('more')).toBe(true)
+    file.close()
+    expect(lines(path)).toEqual(['more'])
+  })
+
+  it('leaves the file alone that came in its place', () => {
+    const file = new LogFile(path, 10)
+    file.line('0123456789')
+    renameSync(path, `${path}.1`)
+    writeFileSync(path, '')
+    expect(file.line('more')).toBe(true)
+    file.close()
+    expect([lines(`${path}.1`), lines(path)]).toEqual([['0123456789'], ['more']])
+  })
+
+  it('is long by what it holds, not by what it held before it was copied and cut', () => {
+    const file = new LogFile(path, 20)
+    file.line('0123456789')
+    copyFileSync(path, `${path}.1`)
+    truncateSync(path)
+    for (const text of ['more', 'and more']) file.line(text)
+    file.close()
+    expect([lines(`${path}.1`), lines(path)]).toEqual([['0123456789'], ['more', 'and more']])
+  })
+
+  it('is renamed where a link leads to it, and the link stays', () => {
+    const link = `${path}.link`
+    symlinkSync(path, link)
+    const file = new LogFile(link, 10)
+    for (const text of ['0123456789', 'more']) file.line(text)
+    file.close()
+    expect([lines(`${path}.1`), lines(path)]).toEqual([['0123456789'], ['more']])
+    expect(readlinkSync(link)).toBe(path)
+  })
+})
+
+it('never renames what a descriptor leads to', () => {
+  const fd = openSync(path, 'a')
+  const file = new LogFile(`/proc/self/fd/${fd}`, 10)
+  for (const text of ['0123456789', 'more']) file.line(text)
   file.close()
+  closeSync(fd)
+  expect(readFileSync(path, 'utf8')).toBe('0123456789\nmore\n')
 })
 
 it('is opened again at SIGHUP, and the signal ends nothing', async () => {
