@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandProcess, Directories, type Finished, NodeProcess, run, runJson } from '../support/process/spawn.js'
@@ -138,8 +139,29 @@ describe('didledger light', () => {
     await other.stop()
   })
 
+  it('waits for a node that starts later', async () => {
+    const port = Number(new URL(node.line.rest).port)
+    const door = createServer((socket) => void socket.pipe(connect(port, '127.0.0.1')).pipe(socket))
+    const listen = async (at: number) => {
+      await new Promise<void>((listens) => door.listen(at, '127.0.0.1', listens))
+      return (door.address() as AddressInfo).port
+    }
+    const free = await listen(0)
+    await new Promise((closed) => door.close(closed))
+    const { process, url } = await light('--rest', `http://127.0.0.1:${free}`)
+    const ask = () => fetch(`${url}/1.0/identifiers/${did}`)
+    const early = await ask()
+    expect([early.status, early.headers.has('retry-after')]).toEqual([503, true])
+    await listen(free)
+    await expect.poll(async () => (await ask()).status, { timeout: 60_000 }).toBe(200)
+    process.kill('SIGTERM')
+    const { code, err } = await process.finished
+    expect([code, err]).toEqual([0, expect.stringMatching(/nothing is proved yet: a node or mirror cannot be reached/)])
+    door.close()
+  })
+
   it.each<[string, () => string[], number, string]>([
-    ['no node at the URL', () => ['--rest', 'http://127.0.0.1:2', '--trust', 'devnet'], 1, '(unreachable)'],
+    ['no host of the name', () => ['--rest', 'http://a..b', '--trust', 'devnet'], 2, 'no host of the name a..b'],
     ['a trust of another chain', () => ['--rest', node.line.rest, '--trust', 'pow'], 1, '(chain)'],
     ['a damaged state', () => [...honest(), '--state', file('bad.json', '{"format"')], 1, '(form)'],
     [

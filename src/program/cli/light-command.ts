@@ -20,6 +20,7 @@ import { showFork } from './show-fork.js'
 import { readWitnessPlace } from '../../clients/light/witness-place.js'
 import { openWarnings } from './open-log.js'
 import { announce, examples } from './print-output.js'
+import { requireNames } from './require-names.js'
 import { stopSignal } from './stop-signal.js'
 
 interface WitnessFlags {
@@ -128,6 +129,7 @@ const passing: readonly LightFailure[] = [
   'proof-missing',
   'quorum',
   'timeout',
+  'unreachable',
   'unwitnessed',
 ]
 
@@ -164,7 +166,7 @@ async function serveFrom(context: CliContext, flags: LightFlags & TrustFlags): P
   const log = openWarnings(context)
   const light = await openResolver(context, flags, log)
   const stop = stopSignal()
-  await tryOut(light, log)
+  await tryOut(light, flags, log)
   // Loading the HTTP server takes longer than all the rest; no other command waits for it.
   const { openLightServer } = await import('../../answers/api/servers/light-server.js')
   const server = await openLightServer({ light, hosts: [host], port, dereference, log })
@@ -204,12 +206,19 @@ async function openResolver(context: CliContext, flags: LightFlags & TrustFlags,
   return isDevnet(flags.trust) ? new DevnetLight(opened, () => openLight(context, flags, asking), log) : opened
 }
 
-/** Asks once, so that a wrong address, trust root or state is met at the start. */
-async function tryOut(light: Pick<LightResolver, 'resolve'>, log: Log): Promise<void> {
+/**
+ * Asks once, so that a wrong trust root, state or name of a host is met at the start. A server may start later, as where all of them are
+ * started together.
+ */
+async function tryOut(light: Pick<LightResolver, 'resolve'>, { rest = [], mirror = [] }: LightFlags, log: Log) {
   try {
     await light.resolve(absentDid)
   } catch (error) {
     if (!(error instanceof LightError) || !passing.includes(error.failure)) throw error
-    log.warn({ failure: error.failure }, `nothing is proved yet: ${failureTexts[error.failure]}`)
+    if (error.failure === 'unreachable') {
+      await requireNames(rest, '--rest')
+      await requireNames(mirror, '--mirror')
+    }
+    log.warn({ failure: error.failure }, `nothing is proved yet: ${failureTexts[error.failure]}: ${error.message}`)
   }
 }
