@@ -28,6 +28,9 @@ export class NotTakenYet extends UserError {
   }
 }
 
+/** A refusal of a receiver that takes no message any more. */
+export class ReceiverGone extends UserError {}
+
 /** A message that was not taken. */
 export interface DeliveryFailure {
   readonly id: string
@@ -46,7 +49,8 @@ const longestPause = 300_000
 
 /**
  * Delivers a message at least once, with ever longer waits; returns false where the delivery was ended from outside. One that is tried no
- * more is on disk as a dead letter when this returns. Waits are measured by a clock that no one sets.
+ * more is on disk as a dead letter when this returns. Rejects with {@link ReceiverGone}: the message is the first of those that wait for
+ * another receiver. Waits are measured by a clock that no one sets.
  */
 export async function deliverMessage(message: WatchMessage, options: DeliveryOptions): Promise<boolean> {
   const { deliver, signal, giveUpAfter = giveUpUnasked, onFailure } = options
@@ -58,6 +62,7 @@ export async function deliverMessage(message: WatchMessage, options: DeliveryOpt
       return true
     } catch (error) {
       if (signal.aborted) return false
+      if (error instanceof ReceiverGone) throw error
       const pause = pauseAfter(attempt, error)
       const givenUp = performance.now() + pause - began > giveUpAfter
       const reason = reasonOf(error)

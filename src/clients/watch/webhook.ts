@@ -1,6 +1,6 @@
 import { endOf } from '../../base/runtime/end-of-time.js'
 import { UserError } from '../../base/errors/rule-error.js'
-import { type Deliver, NotTakenYet } from './delivery.js'
+import { type Deliver, NotTakenYet, ReceiverGone } from './delivery.js'
 import { signedHeaders } from './webhook-signature.js'
 
 /** @tuning ms: time for the answer of a webhook */
@@ -42,6 +42,12 @@ export function webhook({ url, key, now, patience: most = patience }: WebhookOpt
 /** Error of an answer that takes no message, with what it says of the next attempt. */
 function refusalOf(url: string, { status, headers }: Response, now: number): Error {
   const said = `${url} answers ${status}`
+  // So the receiver ends it, by the Standard Webhooks specification.
+  if (status === 410) {
+    return new ReceiverGone(
+      `${said}, which ends it: name another --webhook; with the same --state a watch begins with this message`,
+    )
+  }
   const to = headers.get('location')
   if (status >= 300 && status < 400 && to !== null) {
     return new UserError(`${said}, a redirect to ${to.slice(0, 200)}, which is not followed: name where it leads`)

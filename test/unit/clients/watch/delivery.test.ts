@@ -1,7 +1,12 @@
-import { mkdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { deliverMessage, type DeliveryFailure, NotTakenYet } from '../../../../src/clients/watch/delivery.js'
+import {
+  deliverMessage,
+  type DeliveryFailure,
+  NotTakenYet,
+  ReceiverGone,
+} from '../../../../src/clients/watch/delivery.js'
 import type { WatchMessage } from '../../../../src/clients/watch/watch-message.js'
 import { Directories } from '../../../support/process/spawn.js'
 
@@ -38,6 +43,15 @@ describe('a message', () => {
     expect(await deliverMessage(message, { deliver, signal: never })).toBe(true)
     // Without that word it takes a second at most.
     expect(performance.now() - began).toBeGreaterThanOrEqual(1490)
+  })
+
+  it('stays for another receiver where this one takes none any more: it is tried once, and is no dead letter', async () => {
+    const deadLetters = join(folder(), 'dead.jsonl')
+    let tries = 0
+    const deliver = () => (tries++, Promise.reject(new ReceiverGone('answers 410')))
+    const given = deliverMessage(message, { deliver, signal: never, giveUpAfter: 0, deadLetters })
+    await expect(given).rejects.toThrow('answers 410')
+    expect([tries, existsSync(deadLetters)]).toEqual([1, false])
   })
 
   it('is given up where its receiver names a time beyond that in which it is tried', async () => {

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { verifyWebhook } from '../../../../src/clients/watch/webhook-signature.js'
 import { whileCollecting } from '../../../support/assert/heap-probe.js'
 import { webhook, webhookUrl } from '../../../../src/clients/watch/webhook.js'
-import { NotTakenYet } from '../../../../src/clients/watch/delivery.js'
+import { NotTakenYet, ReceiverGone } from '../../../../src/clients/watch/delivery.js'
 import type { WatchMessage } from '../../../../src/clients/watch/watch-message.js'
 
 const key = Buffer.alloc(32, 7)
@@ -63,6 +63,12 @@ describe('a webhook', () => {
       waits.push(refused instanceof NotTakenYet ? refused.wait : undefined)
     }
     expect(waits).toEqual([7000, 90_000, undefined, undefined, undefined, undefined])
+  })
+
+  it('takes nothing more once it has answered 410', async () => {
+    const url = await receiver((_, response) => void response.writeHead(410, { 'retry-after': '1' }).end())
+    const refused: unknown = await post(url).catch((error: unknown) => error)
+    expect([refused, String(refused)]).toEqual([expect.any(ReceiverGone), expect.stringContaining('name another')])
   })
 
   it('that redirects is named with the place to which it leads', async () => {
