@@ -1,4 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { shellWord } from '../../src/program/cli/print-output.js'
@@ -51,6 +53,32 @@ describe('a backup of a running node', () => {
     expect((await verified(copy)).height).toBe((made[0]?.height as number) + 1)
   })
 
+  it(
+    'is that of the node at --rest where no directory is named, and the token goes to no other',
+    { timeout: 600_000 },
+    async () => {
+      const node = await NodeProcess.start(...devnet, directories.fresh())
+      await node.client.rpc('dev_mine', { blocks: 2 })
+      const { dataDir, rest } = node.line
+      const copy = directories.fresh('backup')
+      expect(await runJson('chain', 'backup', copy, '--rest', rest)).toMatchObject({ path: copy, height: 2 })
+      expect((await verified(copy)).height).toBe(2)
+      const heard: (string | undefined)[] = []
+      const other = createServer((request, response) => {
+        heard.push(request.headers.authorization)
+        response.setHeader('content-type', 'application/json')
+        response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { proof: '00'.repeat(32) } }))
+      })
+      await new Promise<void>((listens) => other.listen(0, '127.0.0.1', listens))
+      const elsewhere = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+      const refused = await run('chain', 'backup', directories.fresh(), '--data-dir', dataDir, '--rest', elsewhere)
+      other.close()
+      expect([refused.code, new Set(heard)]).toEqual([1, new Set([undefined])])
+      expect(refused.err).toContain('does not have the token of the node at')
+      await node.stop()
+    },
+  )
+
   it('is refused in plain words', { timeout: 600_000 }, async () => {
     const node = await NodeProcess.start(...devnet, directories.fresh())
     const other = await NodeProcess.start(...devnet, directories.fresh())
@@ -71,7 +99,7 @@ describe('a backup of a running node', () => {
     const deep = join(directories.fresh(), 'deep')
     expect(await refused(deep, '--data-dir', dataDir, '--rest', rest)).toMatch(/there is no directory/)
     expect(await refused(directories.fresh(), '--data-dir', dataDir, '--rest', other.line.rest)).toMatch(
-      /refuses \(backup: what Authorization holds is not the token .*\); if the node of .* serves REST elsewhere, name that with --rest URL/,
+      /does not have the token of the node at .*: if the node of .* serves REST elsewhere, name that with --rest URL/,
     )
     await other.stop()
     expect(await refused(directories.fresh(), '--data-dir', dataDir, '--rest', other.line.rest)).toMatch(

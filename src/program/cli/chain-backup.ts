@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { NodeRefusal } from '../../clients/client/http.js'
-import { typedUrl } from '../../clients/client/typed-url.js'
+import { NodeClient } from '../../clients/client/node-client.js'
 import { isObject } from '../../base/primitives/is-object.js'
 import { callRpc } from '../../clients/client/rpc.js'
 import { Progress } from '../console/progress.js'
-import { UserError } from '../../base/errors/rule-error.js'
+import { InvariantError, UserError } from '../../base/errors/rule-error.js'
 import { displayHash } from '../../base/primitives/bytes.js'
 import type { Database } from '../../ledger/storage/database.js'
 import { DataDirectory } from '../../ledger/storage/directory.js'
@@ -15,6 +15,7 @@ import { isInUse } from '../../ledger/storage/care/level/lock.js'
 import type { CliContext } from './cli-context.js'
 import type { QuietOptions, RestFlags } from './command-options.js'
 import { openConsole } from './open-log.js'
+import { leadsHere, ownerOf } from './owner-token.js'
 import { report, shellWord } from './print-output.js'
 
 /** Options of `chain backup`. */
@@ -40,6 +41,14 @@ const secondsHeld = 1
 const busyPause = 500
 const [codeForbidden, codeNoMethod, codeBusy] = [-32010, -32601, -32005]
 
+/** The data directory of a node on this machine, which has proved that it has the token there. */
+export async function directoryOfNode(context: CliContext, rest: string): Promise<string> {
+  const hint = 'run this on its machine, as its user'
+  const { dataDir } = await ownerOf(context, new NodeClient({ rest }), { hint }, 'backup')
+  if (dataDir === undefined) throw new InvariantError('a token that is found has a directory')
+  return dataDir
+}
+
 /** Copies the chain of a data directory: by its node where one runs, else itself. */
 export async function backUp(
   context: CliContext,
@@ -55,7 +64,7 @@ export async function backUp(
   const show = (done: number, total: number) =>
     progress.show({ stage: 'backup', unit: 'MB', done: megabytes(done), total: megabytes(Math.max(done, total)) })
   const make = (await isInUse(directory.database))
-    ? byNode(directory, path, options, show)
+    ? byNode(context, directory, path, options, show)
     : byItself(directory, path, withDatabase, show)
   const made = await make.finally(() => {
     progress.end()
@@ -86,14 +95,20 @@ async function byItself(
 
 /** Has the node that uses the directory make the backup; when this program ends, the node ends the backup. */
 async function byNode(
+  context: CliContext,
   directory: DataDirectory,
   path: string,
   { rest, dataDir }: BackupFlags,
   show: (done: number, total: number) => void,
 ): Promise<Made> {
-  const token = await tokenOf(directory)
-  const url = typedUrl(rest)
   const hint = `if the node of ${dataDir} serves REST elsewhere, name that with --rest URL`
+  const written = await tokenOf(directory)
+  const client = new NodeClient({ rest })
+  // What listens at the usual port need not be the node of this directory. Of other machines only the user knows.
+  const isHere = await leadsHere(client.rest)
+  const owner = isHere ? await ownerOf(context, client, { dataDir, hint }, 'backup') : { token: written, client }
+  const { token } = owner
+  const url = owner.client.rest
   for (;;) {
     const answer = await callRpc(
       `${url}/rpc`,

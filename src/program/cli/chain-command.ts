@@ -32,7 +32,7 @@ import { onOwnFile } from '../../ledger/storage/failure.js'
 import type { FileDamage } from '../../ledger/storage/care/level/level-files.js'
 import { withLock } from '../../ledger/storage/care/level/lock.js'
 import { onFile } from '../../node/on-file.js'
-import { backUp } from './chain-backup.js'
+import { backUp, directoryOfNode } from './chain-backup.js'
 import { blocksIn, type ChainSource, stateIn } from './chain-source.js'
 import { readState, registerStateCheck, writeState } from './chain-state.js'
 import { checkpointAt, checkpointOfNode } from './chain-checkpoint.js'
@@ -106,7 +106,9 @@ export function registerChain(program: Command, context: CliContext): void {
       'copy the chain into a new data directory, also while a node is using it',
       'backup ./copy',
     ),
-  ).action((to: string, options: ChainOptions & RestFlags) => backup(context, options, to))
+  ).action((to: string, options: ChainOptions & RestFlags, self: Command) =>
+    backup(context, options, to, self.getOptionValueSource('rest') === 'cli'),
+  )
   command(
     'export <file>',
     'write the blocks of the active chain to a file; - is standard output',
@@ -148,10 +150,18 @@ export function registerChain(program: Command, context: CliContext): void {
   })
 }
 
-async function backup(context: CliContext, options: ChainOptions & RestFlags, to: string): Promise<void> {
-  const { dataDir } = placeOf(context, options)
+/** Copies the chain of a directory, or, where `asksNode` alone says which, of the node at --rest. */
+async function backup(
+  context: CliContext,
+  options: ChainOptions & RestFlags,
+  to: string,
+  asksNode: boolean,
+): Promise<void> {
+  const { rest, genesis, dataDir: given } = options
+  const isNamed = !asksNode || given !== undefined || genesis !== undefined
+  const dataDir = isNamed ? placeOf(context, options).dataDir : await directoryOfNode(context, rest)
   await backUp(context, { ...options, dataDir }, to, (use) =>
-    withTools(context, options, (tools) => withLedger(tools, ({ database }) => use(database))),
+    withTools(context, { ...options, dataDir }, (tools) => withLedger(tools, ({ database }) => use(database))),
   )
 }
 

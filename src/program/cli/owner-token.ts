@@ -27,6 +27,13 @@ export interface OwnerFlags extends RestFlags {
   readonly tokenFile?: string
 }
 
+/** Flags by which a token is found, and what the user may do where it is not. */
+interface TokenPlace extends Omit<OwnerFlags, 'rest'> {
+  readonly hint?: string
+}
+
+const tokenFileHint = 'give the file admin.token of its data directory with --token-file FILE'
+
 /** The token of a node, the client that it may be sent by, and the directory that it was found in. */
 export interface Owner {
   readonly token: string
@@ -61,11 +68,10 @@ export async function callAsOwner(
 export async function ownerOf(
   context: CliContext,
   client: NodeClient,
-  { tokenFile, dataDir }: OwnerFlags,
+  { tokenFile, dataDir, hint = tokenFileHint }: TokenPlace,
   method: string,
 ): Promise<Owner> {
   if (tokenFile !== undefined) return { token: toHex(tokenIn(tokenFile)), client }
-  const hint = 'give the file admin.token of its data directory with --token-file FILE'
   const places = await placesOf(new URL(client.rest))
   if (places.length === 0) {
     throw new UserError(
@@ -87,6 +93,11 @@ export async function ownerOf(
   }
   const where = dataDir === undefined ? 'no data directory found here has' : `${dataDir} does not have`
   throw new UserError(`${where} the token of the node at ${client.rest}: ${hint}, or --data-dir DIRECTORY`)
+}
+
+/** Whether a URL leads to this machine. */
+export async function leadsHere(rest: string): Promise<boolean> {
+  return (await placesOf(new URL(rest))).length > 0
 }
 
 /** The error for a node whose directory is named, and which does not answer where nodes usually do. */
