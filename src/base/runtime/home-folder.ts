@@ -4,6 +4,8 @@ import { UserError } from '../errors/rule-error.js'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
+const homeOfUser = () => userInfo().homedir
+
 /** Placeholders of values that are paths, or may be one: `--data-dir <directory>`, `--genesis <name|file>`. */
 const pathPlaceholder = /[<[][^\]>]*\b(?:files?|directory|path|socket|target|bundle|program|ticket)\b/
 
@@ -24,17 +26,17 @@ export function takesPath(flag: string): boolean {
  * A path whose `~` stands for the home directory: shells leave it as it is behind `=` and in quotes, and neither services nor configuration
  * files have a shell. Any other text is returned unchanged.
  */
-export function belowHome(text: string, env: Variables): string {
+export function belowHome(text: string, env: Variables, ofUser = homeOfUser): string {
   const isWindows = process.platform === 'win32'
   const isBelow = text === '~' || text.startsWith('~/') || (isWindows && text.startsWith('~\\'))
-  return isBelow ? join(homeOf(env), text.slice(1)) : text
+  return isBelow ? join(homeOf(env, ofUser, `write ${text} as a whole path`), text.slice(1)) : text
 }
 
 /**
  * The home directory: the variable, else the entry of the user. Never a relative path, which would be another directory for each place
- * that a command is started in; without one a {@link UserError}.
+ * that a command is started in; without one a {@link UserError} with what to do `instead` of setting the variable.
  */
-export function homeOf(env: Variables, ofUser: () => string = () => userInfo().homedir): string {
+export function homeOf(env: Variables, ofUser = homeOfUser, instead = 'use --data-dir DIR'): string {
   const variable = process.platform === 'win32' ? 'USERPROFILE' : 'HOME'
   const chosen = env[variable]
   if (chosen !== undefined && isAbsolute(chosen)) return chosen
@@ -45,5 +47,5 @@ export function homeOf(env: Variables, ofUser: () => string = () => userInfo().h
     // Containers run as users that have no entry.
   }
   const state = chosen === undefined ? 'is not set' : `is ${chosen}, which is no absolute path`
-  throw new UserError(`${variable} ${state}, and this user has no home directory; set it, or use --data-dir DIR`)
+  throw new UserError(`${variable} ${state}, and this user has no home directory; set it, or ${instead}`)
 }

@@ -48,6 +48,10 @@ describe('a path that begins with ~', () => {
     expect(belowHome('/a', {})).toBe('/a')
   })
 
+  it('is named where there is no home directory', () => {
+    expect(() => belowHome('~/a', {}, () => '')).toThrow('no home directory; set it, or write ~/a as a whole path')
+  })
+
   it.each([
     ['--data-dir <directory>', true],
     ['-o, --output <file>', true],
