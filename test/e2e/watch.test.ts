@@ -359,6 +359,7 @@ describe('didledger watch', () => {
       [['--exec', 'no-such-program'], 2, 'no such program in the folders of PATH'],
       [['--state', join(none, 'state')], 2, `there is no folder ${none}`],
       [['--dead-letters', join(none, 'dead')], 1, 'the dead letters cannot be written'],
+      [['--exec', 'cat', '--exec', 'true'], 2, '--exec is given twice; run a watch for each'],
       [['--check-every', '0'], 2, 'Not a number of seconds'],
       [['--check-every', '2147484'], 2, 'Not a number of seconds'],
       [['--exec-timeout', '0'], 2, 'Not a number of seconds'],

@@ -146,6 +146,18 @@ export function rateOption(text: string): number {
   throw new InvalidArgumentError('Not a price of a byte in sela (10^-8 coins), such as 2 or 0.5.')
 }
 
+/** Refuses options that are given twice, where the last one would count alone although each adds something. */
+export function onlyOnce(command: Command, names: readonly string[], advice: string): Command {
+  for (const name of names) {
+    let isGiven = false
+    command.on(`option:${name}`, () => {
+      if (isGiven) throw new UserError(`--${name} is given twice; ${advice}`, 2)
+      isGiven = true
+    })
+  }
+  return command
+}
+
 /** Collects the values of an option that may be given several times. */
 export function collect<T>(parse: (text: string) => T): (text: string, previous: T[] | undefined) => T[] {
   return (text, previous = []) => [...previous, parse(text)]

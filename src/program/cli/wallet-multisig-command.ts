@@ -10,6 +10,7 @@ import type { CliContext } from './cli-context.js'
 import {
   collect,
   integerOption,
+  onlyOnce,
   type OutputOptions,
   type WalletOptions,
   withAccount,
@@ -63,10 +64,12 @@ function withKeys(command: Command): Command {
     'public key of an owner: hex, base58, PEM, JWK, or a file with it; once for each, in any order',
     collect((text) => publicKeyArgument('--key', text)),
   )
-  return withAccount(command, {
+  withAccount(command, {
     wallet: 'add the key of this keystore',
     devnetAccount: 'add the key of the well-known account n of a devnet',
   })
+  const advice = 'it adds one key: name those of the others with --key KEY, as "wallet export --public" prints them'
+  return onlyOnce(command, ['wallet', 'devnet-account', 'account'], advice)
 }
 
 function requiredOption(text: string): number {

@@ -12,7 +12,15 @@ import { webhook, webhookUrl } from '../../clients/watch/webhook.js'
 import { readWebhookKey } from '../../clients/watch/webhook-signature.js'
 import { readTrust } from '../../identity/proofs/trust-root.js'
 import type { CliContext } from './cli-context.js'
-import { collect, countOption, didArgument, type OutputOptions, secondsOption, withOutput } from './command-options.js'
+import {
+  collect,
+  countOption,
+  didArgument,
+  onlyOnce,
+  type OutputOptions,
+  secondsOption,
+  withOutput,
+} from './command-options.js'
 import { DevnetLight } from './devnet-light.js'
 import { isDevnet, openLight, type TrustFlags, withTrust } from './light-options.js'
 import type { Keeping } from './light-state.js'
@@ -66,6 +74,7 @@ export function registerWatch(program: Command, context: CliContext): void {
       ),
     )
     .action((dids: string[] | undefined, flags: WatchFlags) => watch(context, dids ?? [], flags))
+  onlyOnce(command, ['query', 'exec', 'webhook'], 'run a watch for each')
 }
 
 async function watch(context: CliContext, dids: readonly string[], flags: WatchFlags): Promise<void> {

@@ -71,6 +71,19 @@ describe('didledger wallet multisig', () => {
     )
   })
 
+  it('leaves no owner out in silence: a second keystore or account is refused', async () => {
+    for (const [option, ...values] of [
+      ['--wallet', 'a.json', 'b.json'],
+      ['--devnet-account', '0', '1'],
+      ['--account', '0', '1'],
+    ] as const) {
+      const own = values.flatMap((value) => [option, value])
+      const { code, out, err } = await bench.run('wallet', 'multisig', 'address', '--required', '1', ...own)
+      expect([code, out]).toEqual([2, ''])
+      expect(err).toContain(`${option} is given twice; it adds one key: name those of the others with --key KEY`)
+    }
+  })
+
   it('warns of a key that counts twice', async () => {
     const { out } = await bench.run('wallet', 'multisig', 'address', '--required', '2', ...keyOptions, '--key', first)
     expect(out).toContain(`Careful: ${first} belongs to the owner of the key above it, who counts twice.`)
