@@ -62,6 +62,30 @@ describe('didledger registrar', () => {
     expect(Number(all['app'])).toBeLessThanOrEqual(0.00003)
   })
 
+  it('spends the budgets of a file alone', async () => {
+    fileOf({ clients: [{ name: 'app', token, budget: '1', perMinute: 600 }] })
+    const first = await registrar()
+    const second = await run(...command())
+    expect([second.code, second.out]).toEqual([1, ''])
+    expect(second.err).toContain(`another process is using what clients have spent in ${file}.spent; stop it first`)
+    first.process.kill('SIGTERM')
+    expect(await first.process.finished).toMatchObject({ code: 0, err: '' })
+  })
+
+  it('may start before its node, and says so, but not with a name that does not exist', async () => {
+    fileOf({ clients: [{ name: 'app', token, budget: '1', perMinute: 600 }] })
+    const at = (rest: string) => command().map((argument) => (argument === node.line.rest ? rest : argument))
+    const process = new CommandProcess([...at('http://127.0.0.1:2'), '--json'])
+    const line = JSON.parse((await process.firstLine()) ?? 'null') as { listens: readonly [string] }
+    const [live, ready] = await Promise.all(['healthz', 'readyz'].map((path) => fetch(`${line.listens[0]}/${path}`)))
+    expect([live?.status, ready?.status]).toEqual([200, 503])
+    process.kill('SIGTERM')
+    const { code, err } = await process.finished
+    expect([code, err]).toEqual([0, expect.stringContaining('nothing is registered yet: no node listens at')])
+    const wrong = await run(...at('http://a..b'))
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('there is no host of the name a..b') })
+  })
+
   it('starts by the command of its compose file, and is healthy as that file asks', async () => {
     const { services, secrets } = parseYaml(repositoryFile('docs/operate/registrar/compose.yml')) as unknown as {
       services: {

@@ -1,12 +1,14 @@
 import type { Command } from 'commander'
+import { NoAnswer } from '../../clients/client/http.js'
 import { NodeClient } from '../../clients/client/node-client.js'
 import { PaymentLane } from '../../clients/registrar/payment-lane.js'
 import { readClients, RegistrarClients, type Spent } from '../../clients/registrar/registrar-clients.js'
-import { Registrar } from '../../clients/registrar/registrar.js'
+import { Registrar, type RegistrarNode } from '../../clients/registrar/registrar.js'
 import { isThere, readJsonFile, readSecretFile, writeFileAtomically } from '../../clients/wallet/files.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { formatAmount, parseAmount } from '../../base/primitives/amount.js'
 import { defined } from '../../base/primitives/defined.js'
+import type { Log } from '../../base/runtime/env.js'
 import type { CliContext } from './cli-context.js'
 import {
   type OutputOptions,
@@ -21,6 +23,7 @@ import {
 import { openWarnings } from './open-log.js'
 import { announce, examples } from './print-output.js'
 import { registrarNode } from './registrar-node.js'
+import { requireNames } from './require-names.js'
 import { signingAccount } from './signing-account.js'
 import { stopSignal } from './stop-signal.js'
 
@@ -55,11 +58,27 @@ export function registerRegistrar(program: Command, context: CliContext): void {
     .action((flags: RegistrarFlags) => register(context, flags))
 }
 
-/** Serves until a stop signal. */
+/** Serves until a stop signal, with the file of what clients have spent for this process alone: each of two would spend all that is left. */
 async function register(context: CliContext, flags: RegistrarFlags): Promise<void> {
-  const { clients: file, port, host, json } = flags
+  const { clients: file } = flags
   const terms = readClients(jsonIn(file))
   const kept = `${file}.spent`
+  const { lockPath } = await import('../../ledger/storage/care/level/lock-path.js')
+  const release = await lockPath(`${kept}.lock`, `what clients have spent in ${kept}`)
+  try {
+    await serve(context, flags, terms, kept)
+  } finally {
+    await release()
+  }
+}
+
+async function serve(
+  context: CliContext,
+  flags: RegistrarFlags,
+  terms: ReturnType<typeof readClients>,
+  kept: string,
+): Promise<void> {
+  const { port, host, json } = flags
   const keep = (spent: Spent) => writeFileAtomically(kept, spentText(spent), { mode: 0o600, replace: true })
   // A clock that is set back would refuse clients for as long.
   const steady = { now: () => performance.now() }
@@ -71,8 +90,7 @@ async function register(context: CliContext, flags: RegistrarFlags): Promise<voi
   const node = registrarNode(context, client, { account, clients, chain: flags, log, lane })
   const { clock, random } = context
   const registrar = new Registrar(node, { clock, random })
-  // A wrong address is said now, not to the first client.
-  await node.specification()
+  await tryOut(node, client.rest, log)
   const stop = stopSignal()
   const { openRegistrar, openRegistrarMetrics } = await import('../../answers/api/servers/registrar-server.js')
   const { RegistrarMetrics } = await import('../../answers/api/metrics/registrar-metrics.js')
@@ -105,6 +123,17 @@ async function register(context: CliContext, flags: RegistrarFlags): Promise<voi
   } finally {
     await Promise.all([server.close(), measured?.close()])
     log.close()
+  }
+}
+
+/** Asks the node once, so that a wrong address or chain is met at the start, and not by the first client. It may start later. */
+async function tryOut(node: Pick<RegistrarNode, 'specification'>, rest: string, log: Log): Promise<void> {
+  try {
+    await node.specification()
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error
+    await requireNames([rest], '--rest')
+    log.warn({}, `nothing is registered yet: ${error.fact}`)
   }
 }
 
