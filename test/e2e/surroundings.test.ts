@@ -15,6 +15,29 @@ it('a file that a command reads may be standard input', async () => {
   expect([code, err]).toEqual([1, expect.stringContaining('not a transaction file: it needs')])
 })
 
+it.each([
+  ['a spec', 'cat genesis/pow.json', ['genesis', 'show', '-'], /^pow\n/],
+  [
+    'a key',
+    'echo 024059d6999859dd0aa1ee217b0dc00cfb496ca6d225ec701736f3dabb0f5212b9',
+    ['wallet', 'multisig', 'address', '--required', '1', '--key', '-'],
+    /signatures {2}1 of 1/,
+  ],
+])('%s is read from standard input as other files are', async (_, source, args, shown) => {
+  const through = ['sh', '-c', `${source} | "$@"`, 'sh']
+  const { code, out } = await new CommandProcess(args, { through }).finished
+  expect([code, out]).toEqual([0, expect.stringMatching(shown)])
+})
+
+it('a file that several parts of a command ask for may be a pipe', async () => {
+  // The devnet of the Trust is not there: it is asked for once the Trust was read.
+  const through = ['bash', '-c', '"$@" --trust <(cat genesis/devnet.trust.json)', 'bash']
+  const command = new CommandProcess(['light', '--port', '0', '--rest', 'http://127.0.0.1:2', '--json'], { through })
+  expect(JSON.parse((await command.firstLine()) ?? 'null')).toMatchObject({ nodes: ['http://127.0.0.1:2'] })
+  command.kill('SIGTERM')
+  await command.finished
+})
+
 describe.runIf(existsSync('/dev/full'))('output that cannot be written', () => {
   it.each([
     ['a command', ['genesis', 'show', 'pow']],

@@ -116,7 +116,7 @@ const longestPath = 1024
 
 function isFile(text: string): boolean {
   // A text with lines or too long for a path cannot be looked for.
-  return text.length <= longestPath && !/[\n{]/.test(text) && isThere(text, 'public key')
+  return text === '-' || (text.length <= longestPath && !/[\n{]/.test(text) && isThere(text, 'public key'))
 }
 
 /** Finds the private key that signs, once the accounts of the wallet are open; undefined without the option. */
@@ -136,7 +136,7 @@ export function keyChoice(
   const keys = [document, ...controllers].flatMap((each) => each.keys)
   const key = keys.find(({ id }) => [id, relativeId(id, document.id)].includes(name))
   if (key !== undefined) return (accounts) => privateKeyOf(name, key, accounts)
-  if (signWith.length > longestPath || !isThere(signWith, 'private key')) {
+  if (signWith !== '-' && (signWith.length > longestPath || !isThere(signWith, 'private key'))) {
     const names = keys.map(({ id }) => relativeId(id, document.id)).join(', ')
     const has =
       keys.length === 0

@@ -4,8 +4,8 @@ import { scanText } from '../../clients/light/json-scan.js'
 import { LightError } from '../../clients/light/light-error.js'
 import { evidenceFormat } from '../../identity/proofs/fork.js'
 import { checkpointFormat, trustFormat } from '../../identity/proofs/trust-root.js'
-import { readTextFile } from '../../clients/wallet/files.js'
 import { parseJson } from '../../clients/wallet/parse-json.js'
+import { readTextOnce } from './read-once.js'
 
 /** Files that commands check proofs by; each fault is a {@link UserError} that names the file. */
 
@@ -64,7 +64,7 @@ function loadFormat(
 ): unknown {
   let text: string
   try {
-    text = readTextFile(file, what, most)
+    text = readTextOnce(file, what, most)
   } catch (error) {
     if (error instanceof UserError) throw new UserError(`${error.message}${hint}`)
     throw error
