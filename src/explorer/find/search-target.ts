@@ -17,13 +17,16 @@ export interface Secret {
 const didFirst = new RegExp(`^did(?::|%3a)${didMethod}(?::|%3a)i[1-9a-z]{33}(?![\\p{L}\\p{N}])`, 'iu')
 /** Quotes, brackets and separators that are copied along with an id. */
 const [before, behind] = [/^[\p{Ps}\p{Pi}"'`<]+/u, /[\p{Pe}\p{Pf}\p{Pi}"'`>,;:!?][\p{Pe}\p{Pf}\p{Pi}"'`>,;:!?.]*$/u]
-/** A height as people write and copy it: `1 234`, `1,234`, `1'234`, `#7`, `Block 7`, `height: 7.` */
-const heightForm = /^(?:block|height|block height)?[\s:]*#?((?:\d[\s,_'’]*){1,10})\.?$/i
+/** A height as people write and copy it: `1 234`, `1,234`, `1.234`, `1'234`, `#7`, `Block 7`, `height: 7.` */
+const heightForm = /^(?:block|height|block height)?[\s:]*#?((?:\d[\s,_'’]*){1,10}|\d{1,3}(?:\.\d{3}){1,3})\.?$/i
+/** A height in the address of a block, as other explorers and REST have it, or as a member of JSON: `…/block/7`, `"height": 7`. */
+const namedHeight =
+  /(?<![\p{L}\p{N}])(?:blocks?\/(?:[a-z]+\/)*|(?:block_?)?height(?:\/|["']?\s*[:=]\s*["']?))(\d{1,10})(?![\p{L}\p{N}.-])/iu
 /** A DID URL alone: its fragment may hold anything, also blanks. */
-const didUrlForm = /^did(?::|%3a)[\w.:%-]+(?:[/?][^\s#]*)?(?:#.*)?$/is
+const didUrlForm = /^did(?::|%3a)(?!did(?::|%3a))[\w.:%-]+(?:[/?][^\s#]*)?(?:#.*)?$/is
 /** Ids within other text: a DID URL, a hash, an address or an identifier. */
 const idForms =
-  /(?<![\p{L}\p{N}])(?:did(?::|%3a)[a-z0-9]+(?::|%3a)[^\s\p{Ps}\p{Pe}\p{Pi}\p{Pf}"'`<>,;]*|(?:(?:0x)?[0-9a-f]{64}|[Ei][1-9A-HJ-NP-Za-km-z]{33})(?![\p{L}\p{N}]))/giu
+  /(?<![\p{L}\p{N}])(?:did(?::|%3a)(?!did(?::|%3a))[a-z0-9]+(?::|%3a)[^\s\p{Ps}\p{Pe}\p{Pi}\p{Pf}"'`<>,;]*|(?:(?:0x)?[0-9a-f]{64}|[Ei][1-9A-HJ-NP-Za-km-z]{33})(?![\p{L}\p{N}]))/giu
 /** Pages whose subject is an id. */
 const pagesOfIds = ['address', 'block', 'credential', 'did', 'search', 'transaction']
 
@@ -37,12 +40,16 @@ export function searchTarget(input: string): SearchTarget | Secret | undefined {
   const target = idAlone(seen) ?? idAlone(bare) ?? wrappedId(bare) ?? subjectOfPage(bare)
   // An address may stand in another one, as a parameter that is encoded once or twice.
   const [once, twice] = [decoded(seen), decoded(decoded(seen))]
-  return target ?? idWithin(seen) ?? idWithin(once) ?? idWithin(twice) ?? { kind: 'text', text: trimmed(input) }
+  const within = idWithin(seen) ?? idWithin(once) ?? idWithin(twice) ?? heightWithin(seen)
+  return target ?? within ?? { kind: 'text', text: trimmed(input) }
 }
 
-/** Whether a text is as many words as a mnemonic of BIP39 has, each of as many letters as those of its list. */
+/**
+ * Whether a text is as many words as a mnemonic of BIP39 has, each of as many letters as those of its list. They may be numbered, quoted or
+ * have signs between them, as wallets show and programs hold them.
+ */
 function isMnemonicLike(text: string): boolean {
-  const words = text.split(' ')
+  const words = text.split(/[^\p{L}\p{M}\p{N}]+/u).filter((word) => !/^\d{0,2}$/.test(word))
   return [12, 15, 18, 21, 24].includes(words.length) && words.every((word) => /^[a-z]{3,8}$/i.test(word))
 }
 
@@ -78,9 +85,10 @@ function wrappedId(text: string): SearchTarget | undefined {
   return text.includes(' ') ? hashOrAddress(joined) : undefined
 }
 
-/** A full stop ends the sentence, unless it is the last character of a name. */
+/** A full stop ends the sentence, unless it is the last character of a name; any such sign does behind a fragment. */
 function didUrlTarget(text: string): SearchTarget {
   const target = didTarget(text)
+  if (target.kind === 'credential') return { ...target, text: target.text.replace(/[.,;:!]+$/, '') }
   const parts = [text.replace(/\.+$/, ''), didFirst.exec(text)?.[0] ?? '']
   return target.kind === 'wrong' ? (parts.map(didTarget).find(({ kind }) => kind !== 'wrong') ?? target) : target
 }
@@ -91,6 +99,11 @@ function subjectOfPage(text: string): SearchTarget | undefined {
   if (hash === undefined) return undefined
   const { page, subject } = readRoute(hash)
   return pagesOfIds.includes(page) ? idAlone(subject) : undefined
+}
+
+function heightWithin(text: string): SearchTarget | undefined {
+  const [, height] = namedHeight.exec(text) ?? []
+  return height === undefined ? undefined : { kind: 'height', text: String(Number(height)) }
 }
 
 /** The one id that stands within a text, such as a DID in the address of a resolver; several are told. */

@@ -8,6 +8,20 @@ it.each([
   [' 1 234 ', 'height', '1234'],
   ['#7', 'height', '7'],
   ['12.', 'height', '12'],
+  ['1.234', 'height', '1234'],
+  ['1.234.567', 'height', '1234567'],
+  ['1.23', 'text', '1.23'],
+  ['block/7', 'height', '7'],
+  ['/blocks/7/', 'height', '7'],
+  ['https://explorer.example/block/1234?tab=2', 'height', '1234'],
+  ['http://127.0.0.1:20334/api/v1/block/details/height/7', 'height', '7'],
+  ['http://127.0.0.1:20334/api/v1/block/hash/7', 'height', '7'],
+  ['"height": 7,', 'height', '7'],
+  ['{"hash":"ab","height":7,"version":1}', 'height', '7'],
+  ['height=7', 'height', '7'],
+  ['roadblock/7', 'text', 'roadblock/7'],
+  ['block/7th', 'text', 'block/7th'],
+  ['height: 1.5', 'text', 'height: 1.5'],
   ['1_234', 'height', '1234'],
   ["1'234", 'height', '1234'],
   ['block 12', 'height', '12'],
@@ -58,6 +72,8 @@ it.each([
   `${known}%20`,
   `${known}…`,
   `${known}\\n`,
+  `DID:${known}`,
+  `web+did:${known}`,
 ])('%s leads to the page of the DID', (input) => expect(searchTarget(input)).toEqual({ kind: 'did', text: known }))
 
 const address = 'EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG'
@@ -100,6 +116,8 @@ it.each([
   [`http://127.0.0.1:20334/#/credential/${known}%23a%2Fb?x=1`, 'credential', `${known}#a/b`],
   [`https://pages.example/show?id=${encoded}%23a&lang=en`, 'credential', `${known}#a`],
   [`${known}#a(b)`, 'credential', `${known}#a(b)`],
+  [`${known}#a,`, 'credential', `${known}#a`],
+  [`see ${known}#a.`, 'credential', `${known}#a`],
   ['did:ledger:shop.', 'did', 'did:ledger:shop.'],
 ])('%s leads to a %s', (input, kind, text) => expect(searchTarget(input)).toEqual({ kind, text }))
 
@@ -156,6 +174,13 @@ describe('words of a wallet', () => {
       words(count, 'zoo'),
       ` ${words(count).replaceAll(' ', '\n\t')} `,
       words(count, 'Zoo'),
+      words(count).replaceAll(' ', ', '),
+      `"${words(count)}"`,
+      JSON.stringify(words(count).split(' ')),
+      words(count)
+        .split(' ')
+        .map((word, i) => `${i + 1}. ${word}`)
+        .join('\n'),
     ])
       expect(searchTarget(text)).toEqual({ kind: 'secret' })
   })
