@@ -8,11 +8,19 @@ export interface TextPart {
 }
 
 const metacharacter = /[\\^$.*+?()[\]{}|]/
-/** A character behind `\`, and one by its number, as in `\x2d`: functions that write a literal for an engine escape blanks and hyphens too. */
-const escape = /\\(?:x([0-9A-Fa-f]{2})|([^A-Za-z0-9]))/g
+/**
+ * A character behind `\`, one by its number, as in `\x2d`, or by its name, as a line end is: functions that write a literal for an engine escape
+ * blanks and hyphens too.
+ */
+const escape = /\\(?:x([0-9A-Fa-f]{2})|([nrtf])|([^A-Za-z0-9]))/g
+/** A whole literal, as Java writes one. */
+const literal = /\\(?:Q([^]*?)\\E|[^])/g
+/** Characters that have a name behind `\`. */
+const named: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', f: '\f' }
 
 /** Reads the operand of `$regex`; refuses a character of regular expressions that has no `\` before it. */
-export function textPart(operand: string, where: string): TextPart {
+export function textPart(expression: string, where: string): TextPart {
+  const operand = expression.replace(literal, escaped)
   const [whole = '', start = '', pattern = '', end = ''] = /^(\^?)((?:[^\\]|\\[^])*?)(\$?)$/.exec(operand) ?? []
   const found = metacharacter.exec((whole === '' ? operand : pattern).replace(escape, ''))
   if (found !== null) {
@@ -24,6 +32,12 @@ export function textPart(operand: string, where: string): TextPart {
   return { text: pattern.replace(escape, unescaped), fromStart: start !== '', toEnd: end !== '' }
 }
 
-function unescaped(_: string, code: string | undefined, character: string): string {
-  return code === undefined ? character : String.fromCharCode(parseInt(code, 16))
+/** A literal with `\` before each sign; what else stands behind `\`, as it is. */
+function escaped(whole: string, text: string | undefined): string {
+  return text === undefined ? whole : text.replace(/[^A-Za-z0-9]/g, '\\$&')
+}
+
+function unescaped(_: string, code: string | undefined, name: string | undefined, character: string): string {
+  if (code !== undefined) return String.fromCharCode(parseInt(code, 16))
+  return name === undefined ? character : (named[name] as string)
 }

@@ -9,6 +9,11 @@ const literals: Readonly<Record<string, (text: string) => string>> = {
   'Python before 3.7': (text) => text.replace(/[^A-Za-z0-9_]/g, '\\$&'),
   'PHP, preg_quote': (text) => text.replace(/[-.\\+*?[^\]$(){}=!<>|:#/]/g, '\\$&'),
   'C#, Regex.Escape': (text) => text.replace(/[ #$()*+.?[\\^{|]/g, '\\$&').replace(/[\]}]/g, '\\$&'),
+  'C# and Ruby, with line ends': (text) =>
+    text
+      .replace(/[ #$()*+.?[\\^{|\]}-]/g, '\\$&')
+      .replace(/[\n\r\t\f]/g, (found) => JSON.stringify(found).slice(1, -1)),
+  'Java, Pattern.quote': (text) => `\\Q${text.replaceAll('\\E', '\\E\\\\E\\Q')}\\E`,
   'RegExp.escape': (text) =>
     text
       .replace(/[\^$\\.*+?()[\]{}|/]/g, '\\$&')
@@ -17,7 +22,7 @@ const literals: Readonly<Record<string, (text: string) => string>> = {
 }
 
 describe('a text that is written as a literal', () => {
-  const text = fc.string({ unit: fc.constantFrom(...'aZ09_é😀 \\^$.*+?()[]{}|-/@#&~:;=!<>\'"`,%') })
+  const text = fc.string({ unit: fc.constantFrom(...'aZ09_é😀 \\^$.*+?()[]{}|-/@#&~:;=!<>\'"`,%QE\n\r\t\f') })
   it.each(Object.entries(literals))('by %s is that text', (_, literal) => {
     fc.assert(
       fc.property(text, fc.constantFrom('', '^'), fc.constantFrom('', '$'), (wanted, start, end) => {
@@ -32,6 +37,7 @@ it('has the characters that \\ names, as an expression has them, and no class', 
   for (let code = 0x20; code < 0x7f; code++) {
     const [character, number] = [String.fromCharCode(code), code.toString(16)]
     expect(textPart(`\\x${number}`, 'a').text).toBe(character)
+    if ('nrtf'.includes(character)) continue
     const isLetter = /[A-Za-z0-9]/.test(character)
     if (isLetter) expect(() => textPart(`\\${character}`, 'a'), character).toThrow(/\\ cannot stand/)
     else
@@ -40,5 +46,11 @@ it('has the characters that \\ names, as an expression has them, and no class', 
         true,
       ])
   }
-  for (const cut of ['\\x', '\\x2', '\\x2g', '\\xg2']) expect(() => textPart(cut, 'a'), cut).toThrow(/\\ cannot stand/)
+  for (const [name, character] of Object.entries({ n: '\n', r: '\r', t: '\t', f: '\f' })) {
+    expect(textPart(`\\${name}`, 'a').text).toBe(character)
+  }
+  expect(() => textPart('\\Qa\\E*', 'a')).toThrow(/\* cannot stand/)
+  expect(textPart('\\\\Qa', 'a').text).toBe('\\Qa')
+  for (const cut of ['\\Qa', '\\x', '\\x2', '\\x2g', '\\xg2'])
+    expect(() => textPart(cut, 'a'), cut).toThrow(/\\ cannot stand/)
 })
