@@ -19,7 +19,26 @@ function reached(path: string, found = new Set<string>()): Set<string> {
 
 interface Manifest {
   readonly exports: Readonly<Record<string, string | { readonly types?: string }>>
+  readonly types?: string
+  readonly typesVersions: Readonly<Record<'*', Readonly<Record<string, readonly [string]>>>>
 }
+
+/** The types of an entry for a compiler that does not read `exports`: with `moduleResolution: node`, the default beside `module: commonjs` before 6. */
+function typesBefore({ types, typesVersions }: Manifest, entry: string): string | undefined {
+  const name = entry.slice('./'.length)
+  return entry === '.' ? types : (typesVersions['*'][name]?.[0] ?? typesVersions['*']['*']?.[0]?.replace('*', name))
+}
+
+it.each(['.', 'packages/client'])('types of %s are found without its exports', (folder) => {
+  const manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest
+  for (const [entry, target] of Object.entries(manifest.exports)) {
+    if (entry.endsWith('.json')) continue
+    const types = typeof target === 'object' ? target.types : target.replace(/\.js$/, '.d.ts')
+    const found = join(root, folder, typesBefore(manifest, entry) ?? entry)
+    const files = [found, `${found}.d.ts`].filter((file) => /\.d\.ts$/.test(file) && existsSync(file))
+    expect([entry, ...files]).toEqual([entry, join(root, folder, types ?? '')])
+  }
+})
 
 it.each(['.', 'packages/client'])('types of %s have no parameter of Uint8Array, Buffer or DataView', (folder) => {
   const { exports } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest
