@@ -230,6 +230,10 @@ async function described({ method, operation }: Row, target: string, question: Q
   return answer
 }
 
+it('names its licence as every schema of OpenAPI 3.1 wants it', () => {
+  expect(document['info']).toMatchObject({ license: { name: 'MIT', identifier: 'MIT' } })
+})
+
 it('is served', async () => {
   expect((await ask(server.port, '/openapi.json')).body).toEqual(JSON.parse(JSON.stringify(document)))
 })

@@ -75,7 +75,9 @@ export function openApiDocument(version: string, plain: readonly PlainRoute[]) {
   }
   for (const route of lightRoutes) paths[lightPrefix + route.path.replace(/:(\w+)/g, '{$1}')] = lightItem(route)
   paths[`${identifiersPrefix}/{identifier}`] = identifiersItem
-  return { openapi: '3.1.0', info: { title: 'didledger', version, license: { name: 'MIT' } }, paths }
+  // Validators with the first schema of OpenAPI 3.1 refuse a licence that has a name alone.
+  const license = { name: 'MIT', identifier: 'MIT' }
+  return { openapi: '3.1.0', info: { title: 'didledger', version, license }, paths }
 }
 
 /** `GET /openapi.json`; `plain` gives the paths beside the REST interface. */
