@@ -164,13 +164,13 @@ describe('JSON-RPC over WebSocket', () => {
     expect(await answer).toBe('{"id":123456789012345678901,"jsonrpc":"2.0","result":1}')
   })
 
-  it('answers at both paths of JSON-RPC and nowhere else', async () => {
+  it('answers at both paths of JSON-RPC, at that of the REST port, and nowhere else', async () => {
     const { server } = await served()
-    for (const path of ['/', '/rpc', '/?x=1']) {
+    for (const path of ['/', '/rpc', '/ws', '/?x=1']) {
       const client = await WsClient.open(`ws://127.0.0.1:${server.port}${path}`)
       expect(await client.result('getblockcount')).toBe(1)
     }
-    await expect(WsClient.open(`ws://127.0.0.1:${server.port}/ws`)).rejects.toThrow('404')
+    await expect(WsClient.open(`ws://127.0.0.1:${server.port}/events`)).rejects.toThrow('404')
   })
 
   it('tells whoever comes with plain HTTP, or asks for an upgrade wrongly, in the form of JSON-RPC', async () => {

@@ -130,7 +130,8 @@ export class WebSockets {
       wants: () => true,
       take: (request, socket, head) => {
         const path = pathOf(originForm(request.url ?? '/'))
-        if (rpcPaths.includes(path)) this.#upgrade(request, socket, head)
+        // The path of REST too: addresses and proxies keep it when the port changes.
+        if (path === webSocketPath || rpcPaths.includes(path)) this.#upgrade(request, socket, head)
         else refuse(socket, new RuleError('request-path', `nothing is at ${path.slice(0, 200)}`))
       },
     }
