@@ -69,8 +69,9 @@ export class LiveEvents {
   #connect(): void {
     const url = nodeUrl('ws')
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
-    const socket = new WebSocket(url)
+    const socket = opened(url)
     this.#socket = socket
+    if (socket === undefined) return void this.#askTip()
     socket.onopen = () => {
       const params = { topics: ['block', 'transaction', 'did', 'credential'] }
       socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscribe', params }))
@@ -155,6 +156,15 @@ export class LiveEvents {
   #set(change: Partial<LiveView>): void {
     this.#view = { ...this.#view, ...change }
     for (const watcher of this.#watchers) watcher()
+  }
+}
+
+/** A connection; undefined where the browser has none, or an extension or a policy forbids them. */
+function opened(url: URL): WebSocket | undefined {
+  try {
+    return new WebSocket(url)
+  } catch {
+    return undefined
   }
 }
 

@@ -33,6 +33,12 @@ class Socket {
   }
 }
 
+async function startAnew(): Promise<void> {
+  const { LiveEvents } = (await import(file)) as { LiveEvents: new () => Live }
+  live = new LiveEvents()
+  live.start()
+}
+
 beforeEach(async () => {
   vi.useFakeTimers()
   sockets = []
@@ -44,9 +50,7 @@ beforeEach(async () => {
     if (tip === undefined) await new Promise((_done, reject) => signal.addEventListener('abort', reject))
     return new Response(JSON.stringify({ result: method === 'getbestblockhash' ? tip : 7 }))
   })
-  const { LiveEvents } = (await import(file)) as { LiveEvents: new () => Live }
-  live = new LiveEvents()
-  live.start()
+  await startAnew()
   sockets[0]?.onopen()
 })
 afterEach(() => {
@@ -80,4 +84,21 @@ it('a node that hangs is called one that does not answer, until it goes on', asy
   expect(live.view.state).toBe('asking')
   sockets.at(-1)?.onopen()
   expect(live.view.state).toBe('live')
+})
+
+it.each([
+  ['has no WebSocket', undefined],
+  [
+    'forbids them',
+    class {
+      constructor() {
+        throw new Error('forbidden')
+      }
+    },
+  ],
+])('a browser that %s asks for the tip', async (_, WebSocket) => {
+  vi.stubGlobal('WebSocket', WebSocket)
+  await startAnew()
+  await vi.advanceTimersByTimeAsync(4000)
+  expect(live.view).toMatchObject({ state: 'asking', height: 7 })
 })
