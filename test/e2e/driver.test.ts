@@ -106,7 +106,7 @@ describe('didledger driver', () => {
     }
     expect(await statuses()).toEqual([200, 200, 404])
     await first.stop()
-    expect(await statuses()).toEqual([200, 503, 500])
+    expect(await statuses()).toEqual([200, 503, 503])
     const second = await NodeProcess.start('devnet', '--port-base', base)
     await expect.poll(statuses).toEqual([200, 200, 404])
     driver.kill('SIGINT')

@@ -84,11 +84,10 @@ const unproved: readonly Code[] = ['proof-unavailable', 'history-size']
 /** Codes of failures of which a client has to know why: of a proof, and of a transaction that the node has not. */
 const said: readonly Code[] = ['answer-unproved', 'pruned']
 
-/** Seconds after which a node that catches up, or is busy, is worth another attempt. */
+/** Seconds after which a node that catches up is worth another attempt. */
 const behindPause = 5
-const busyPause = 2
-/** Seconds after which a gateway is worth another attempt whose rows cannot be read for the moment. */
-const rowsPause: Readonly<Partial<Record<Code, number>>> = { 'shards-apart': 1, 'shard-down': 5 }
+/** Seconds after which others are: a node that is busy, a gateway whose rows cannot be read for the moment. */
+const pauses: Readonly<Partial<Record<Code, number>>> = { busy: 2, 'shards-apart': 1, 'shard-down': 5 }
 /** The answer of a node that is not in step with its chain: it is well, and answers later. */
 const behind = { status: 503, retryAfter: behindPause } as const
 
@@ -228,7 +227,7 @@ export function refuseIdentifier(
 /** Seconds after which the same question may be answered; undefined unless it failed for the moment. */
 function pauseAfter(error: unknown): number | undefined {
   if (error instanceof PassingError) return error.retryAfter
-  return error instanceof RuleError ? rowsPause[error.code] : undefined
+  return error instanceof RuleError ? pauses[error.code] : undefined
 }
 
 function problemOf(error: unknown, { signal, onFailure }: AnswerOptions): Problem {
@@ -241,8 +240,6 @@ function problemOf(error: unknown, { signal, onFailure }: AnswerOptions): Proble
     return new Problem('INTERNAL_ERROR', (error as RuleError).message, { status: 503, retryAfter })
   }
   if (error instanceof RuleError && said.includes(error.code)) return new Problem('INTERNAL_ERROR', error.message)
-  if (error instanceof RuleError && error.code === 'busy')
-    return new Problem('INTERNAL_ERROR', error.message, { retryAfter: busyPause })
   if (error instanceof RuleError && unproved.includes(error.code)) {
     return new Problem('FEATURE_NOT_SUPPORTED', `proof: ${error.message}`)
   }

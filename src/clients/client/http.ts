@@ -112,7 +112,9 @@ export async function exchange(url: string, body: unknown, options: HttpOptions)
   try {
     return { status: response.status, body: JSON.parse(text), ...defined({ age: ageIn(response) }) }
   } catch {
-    throw new UserError(`${url} answered HTTP ${response.status} and no JSON: is it a didledger node?`)
+    const fact = `${url} answered HTTP ${response.status} and no JSON: is it a didledger node?`
+    // What stands before a node answers for it while it is away.
+    throw response.status < 500 ? new UserError(fact) : new NoAnswer(fact, { mayHaveArrived: true })
   }
 }
 

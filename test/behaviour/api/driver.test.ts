@@ -176,10 +176,22 @@ describe('a driver', () => {
   it('names neither the address nor the failure of a node that is not there', async () => {
     const { driver, log } = await drive(nodeAt(1))
     const answers = await Promise.all([path, '/readyz', '/healthz'].map((asked) => ask(driver.port, asked)))
-    expect(answers.map(({ status }) => status)).toEqual([500, 503, 200])
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 200])
+    expect(answers[0]?.headers['retry-after']).toBe('5')
     for (const { text } of answers) expect(text).not.toContain('127.0.0.1')
     expect(answers[1]?.body).toEqual({ status: 'unreachable', reason: 'the node does not answer' })
     expect(log.errors).toHaveLength(1)
+  })
+
+  it('takes an error of what stands before its node for an absence that passes', async () => {
+    for (const [status, expected] of [
+      [502, 503],
+      [404, 500],
+    ] as const) {
+      const fake = await pretend('<h1>Bad Gateway</h1>', status)
+      const { driver } = await drive(nodeAt((fake.address() as AddressInfo).port))
+      expect([status, (await ask(driver.port, path)).status]).toEqual([status, expected])
+    }
   })
 
   it('believes no node that answers about another DID, or something else', async () => {
@@ -209,7 +221,7 @@ describe('a driver', () => {
     const answers = Array.from({ length: most + 20 }, () => ask(driver.port, path))
     const statuses: number[] = []
     const all = answers.map(async (answer) => statuses.push((await answer).status))
-    await expect.poll(() => statuses).toEqual(Array.from({ length: 20 }, () => 500))
+    await expect.poll(() => statuses).toEqual(Array.from({ length: 20 }, () => 503))
     expect(asked).toBe(maxAsked)
     while (statuses.length < most + 20) {
       for (const done of waiting.splice(0)) done()
@@ -285,8 +297,10 @@ describe('a driver', () => {
 })
 
 /** A server that answers everything alike. */
-async function pretend(text: string): Promise<Server> {
-  const fake = createServer((_, response) => response.setHeader('content-type', 'application/json').end(text))
+async function pretend(text: string, status = 200): Promise<Server> {
+  const fake = createServer((_, response) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(text),
+  )
   await new Promise<void>((resolve) => fake.listen(0, '127.0.0.1', resolve))
   opened.push({ close: () => new Promise((resolve) => fake.close(resolve)) })
   return fake

@@ -1,7 +1,9 @@
 import { RuleError } from '../../../base/errors/rule-error.js'
 import { defined } from '../../../base/primitives/defined.js'
+import { NoAnswer } from '../../../clients/client/http.js'
 import type { Dereference } from '../../identifiers/identifier-answer.js'
 import type { IdentifierSource } from '../../identifiers/identifiers.js'
+import { PassingError } from '../../identifiers/passing-error.js'
 import { absentDid } from '../../../identity/did/absent-did.js'
 import type { Log } from '../../../base/runtime/env.js'
 import { type ApiLimits, apiLimits } from '../api-limits.js'
@@ -48,7 +50,7 @@ export function openDriver({
 }: DriverOptions): Promise<HttpPort> {
   const limits: ApiLimits = { ...apiLimits, ...changes }
   const access = new Access(accessDefaults, undefined, hosts)
-  const shared = new BoundedSource(source)
+  const shared = new BoundedSource(tellingAbsence(source, log))
   // The node says of the last version whether it has expired; of others its answer has the time of the tip.
   const now = () => Date.now()
   const rows = [
@@ -62,6 +64,21 @@ export function openDriver({
     limitsRate: false,
     exempt: () => true,
   })
+}
+
+/** A source whose node does not answer for the moment: the log has the reason, which is none of the client's business. */
+function tellingAbsence(source: IdentifierSource, log: Log): IdentifierSource {
+  return {
+    resolve: async (did, options, request) => {
+      try {
+        return await source.resolve(did, options, request)
+      } catch (error) {
+        if (!(error instanceof NoAnswer)) throw error
+        log.error({ error: error.message }, 'a DID could not be resolved')
+        throw new PassingError('internal', 'the node does not answer; the log of the resolver says why')
+      }
+    },
+  }
 }
 
 async function readinessOf(source: IdentifierSource): Promise<Readiness> {

@@ -197,7 +197,7 @@ describe('answerIdentifier', () => {
     expect(statuses).toEqual([
       [500, '5'],
       [503, '5'],
-      [500, '2'],
+      [503, '2'],
       [503, '1'],
       [503, '5'],
     ])
