@@ -5,5 +5,9 @@ import { baseUrl } from './node-url.js'
 export function typedUrl(given: string): string {
   const text = given.trim()
   if (/^\d+$/.test(text)) throw new UserError(`not a URL of the form http://host:port: ${text}`, 2)
+  // Not shown: it goes to terminals and logs.
+  if (text.includes('@')) {
+    throw new UserError('a URL of a node has neither a user name nor a password: write it as http://host:port', 2)
+  }
   return baseUrl(text)
 }

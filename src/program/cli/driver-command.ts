@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { HttpResolver } from '../../clients/client/http-resolver.js'
+import { typedUrl } from '../../clients/client/typed-url.js'
 import type { CliContext } from './cli-context.js'
 import { openWarnings } from './open-log.js'
 import { announce, examples } from './print-output.js'
@@ -36,7 +37,7 @@ export function registerDriver(program: Command, context: CliContext): void {
 
 /** The node behind a driver. */
 export function driverSource(url: string): HttpResolver {
-  return new HttpResolver(url, { timeout: nodeTimeout, maxAnswer: maxNodeAnswer })
+  return new HttpResolver(typedUrl(url), { timeout: nodeTimeout, maxAnswer: maxNodeAnswer })
 }
 
 /** Serves until a stop signal. */

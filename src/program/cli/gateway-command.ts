@@ -3,7 +3,7 @@ import { UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
 import { systemEnv } from '../../base/runtime/process-env.js'
 import { ResourceStack } from '../../base/runtime/resource-stack.js'
-import { baseUrl } from '../../clients/client/node-url.js'
+import { typedUrl } from '../../clients/client/typed-url.js'
 import { gatewayOptions } from '../../node/gateway-options.js'
 import { nodeOptions } from '../../node/node-options.js'
 import type { CliContext } from './cli-context.js'
@@ -21,7 +21,7 @@ export function registerGateway(program: Command, context: CliContext): void {
     if (node.genesis === undefined) throw new UserError(`which chain? Give ${waysToSet(nodeOptions.genesis)}`, 2)
     if (gateway.shards === undefined) throw new UserError(`which rows? Give ${waysToSet(gatewayOptions.shards)}`, 2)
     const spec = loadSpec(node.genesis)
-    const nodes = (gateway.nodes ?? []).map(baseUrl)
+    const nodes = (gateway.nodes ?? []).map(typedUrl)
     const { log, close } = openLog(context, node, flags, spec.devnet)
     const stack = new ResourceStack()
     stack.defer(close)

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { baseUrl } from '../../clients/client/node-url.js'
+import { typedUrl } from '../../clients/client/typed-url.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { failureTexts } from '../../clients/light/failure-texts.js'
 import type { Dereference } from '../../answers/identifiers/identifier-answer.js'
@@ -46,7 +46,7 @@ interface LightFlags extends Partial<TrustFlags>, OutputOptions, WitnessFlags {
 export function registerLight(program: Command, context: CliContext): void {
   const command = withOutput(program.command('light'))
     .description('resolve DIDs and credentials by nodes that are not believed: every answer is proved')
-    .option('--rest <url>', 'REST address of a node; may be given several times', collect(baseUrl))
+    .option('--rest <url>', 'REST address of a node; may be given several times', collect(typedUrl))
   command.option('--mirror <url>', 'address of the files of a mirror; may be given several times', collect(mirrorUrl))
   for (const option of trustOptions()) command.addOption(option)
   withDereference(withWitnesses(command))

@@ -12,7 +12,7 @@ import { followedNode } from '../../node/followed-node.js'
 import { openMirror } from '../../node/node-mirror.js'
 import { openLedger, withVerifier } from '../../node/open-ledger.js'
 import { startNode } from '../../node/start-node.js'
-import { baseUrl } from '../../clients/client/node-url.js'
+import { typedUrl } from '../../clients/client/typed-url.js'
 import { defaultDataDir } from './chain-data-dir.js'
 import type { CliContext } from './cli-context.js'
 import { countOption, type OutputOptions, withOutput } from './command-options.js'
@@ -48,7 +48,7 @@ export function registerMirror(program: Command, context: CliContext): void {
   withOutput(program.command('mirror'))
     .description('write the registry into files that prove themselves, which any web server or object store can serve')
     .requiredOption('--to <target>', 'a folder, or s3://BUCKET/PREFIX')
-    .option('--node <url>', 'follow this node, with a data directory of its own; URL of its REST port', baseUrl)
+    .option('--node <url>', 'follow this node, with a data directory of its own; URL of its REST port', typedUrl)
     .option('--data-dir <directory>', 'the data directory; without --node that of a node that does not run now')
     .option('--genesis <name|file>', 'chain spec: localnet, pow or a file (default: what the directory holds)')
     .option('--once', 'end when the files are as of the tip')

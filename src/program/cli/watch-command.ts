@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { UserError } from '../../base/errors/rule-error.js'
 import { displayHash } from '../../base/primitives/bytes.js'
 import type { Log } from '../../base/runtime/env.js'
-import { baseUrl } from '../../clients/client/node-url.js'
+import { typedUrl } from '../../clients/client/typed-url.js'
 import { readSecretFile } from '../../clients/wallet/files.js'
 import { commandPatience, runCommand } from '../../clients/watch/run-command.js'
 import { type Deliver, deliverMessage, giveUpUnasked } from '../../clients/watch/delivery.js'
@@ -52,7 +52,7 @@ export function registerWatch(program: Command, context: CliContext): void {
     .description('tell a program or a webhook when DIDs change; each message is proved before it is sent')
     .argument('[dids...]', 'DIDs to watch, in full or as their identifiers', collect(didArgument))
     .option('--query <condition>', 'watch the documents that meet this condition of a search instead')
-    .requiredOption('--node <url>', 'REST address of a node; may be given several times', collect(baseUrl))
+    .requiredOption('--node <url>', 'REST address of a node; may be given several times', collect(typedUrl))
   withTrust(command)
     .option('--needed <n>', 'how many of the nodes have to prove a change', countOption, 1)
     .option(

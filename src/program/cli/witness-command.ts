@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { baseUrl } from '../../clients/client/node-url.js'
+import { typedUrl } from '../../clients/client/typed-url.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { readCheckpoint, readTrust } from '../../identity/proofs/trust-root.js'
 import { verifierKeyText } from '../../identity/proofs/witness-note.js'
@@ -33,7 +33,7 @@ export function registerWitness(program: Command, context: CliContext): void {
   const command = withOutput(program.command('witness'))
     .description('cosign the heads of a chain that were checked as a light resolver checks them, each once')
     .option('--key <file>', 'the private key, as "witness key" makes it; what it signed is kept in FILE.state')
-    .option('--node <url>', 'REST address of a node; may be given several times', collect(baseUrl))
+    .option('--node <url>', 'REST address of a node; may be given several times', collect(typedUrl))
   const [trust, checkpoint, , allowOldRoot] = trustOptions()
   for (const option of [trust, checkpoint, allowOldRoot]) command.addOption(option)
   command

@@ -10,3 +10,10 @@ it.each(['20334', ' 20334 ', '', 'ftp://x'])('what is no URL is refused, and a p
   expect(() => typedUrl(text)).toThrow(UserError)
   expect(() => typedUrl(text)).toThrow(`not a URL of the form http://host:port: ${text.trim()}`)
 })
+
+it.each(['http://ada:s3cret@node.example', 'ada:s3/cret?@node.example:1', 'ws://ada:s3cret@h'])(
+  'a password is refused, and not shown: %s',
+  (text) => {
+    expect(() => typedUrl(text)).toThrow(/neither a user name nor a password(?!.*cret)/)
+  },
+)

@@ -47,6 +47,32 @@ describe('every command', () => {
   })
 })
 
+describe('the URL of a node', () => {
+  const asked = ['did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc', '--trust', 'devnet', '--webhook', 'http://127.0.0.1']
+  const doors = [
+    ['driver', '--rpc'],
+    ['light', '--trust', 'devnet', '--rest'],
+    ['watch', ...asked, '--node'],
+    ['mirror', '--to', '/nowhere', '--node'],
+    ['did', 'resolve', 'did:ledger:iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc', '--rest'],
+  ]
+
+  it.each(doors.map((door) => [door[0], door] as const))(
+    'of %s is no port alone, and has no password',
+    async (_, door) => {
+      for (const [url, fault] of [
+        ['20334', 'not a URL of the form http://host:port: 20334'],
+        ['http://ada:s3cret@127.0.0.1:1', 'neither a user name nor a password'],
+      ] as const) {
+        printed = ''
+        expect(await runCommand([...door, url], context)).toBe(2)
+        expect(printed).toContain(fault)
+        expect(printed).not.toContain('s3cret')
+      }
+    },
+  )
+})
+
 describe('a wrong call with --json', () => {
   const wrong = async (...args: string[]) => {
     let [out, err] = ['', '']
