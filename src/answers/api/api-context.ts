@@ -8,7 +8,7 @@
  *   RuleError  -> http/error-mapping -> status, envelope with code
  *   WebSocket  -> ws/ -> RpcCore; EventCursor -> events
  *
- * Imports engine, chain, consensus, did, did-index, errors, events, identifiers, light, mempool, mirror, network, primitives, production, proofs, registrar, resolver, runtime, shipping, storage, voting,
+ * Imports client, engine, chain, consensus, did, did-index, errors, events, identifiers, light, mempool, mirror, network, primitives, production, proofs, registrar, resolver, runtime, shipping, storage, voting,
  * wallet, witness; used by gateway, node, devnet, library, cli, explorer (types).
  * - Holds no state of the chain: caches end with the tip.
  * - Bounded before work: connections, headers, bodies, requests of an address, bytes that wait for slow readers.

@@ -7,7 +7,7 @@
  *   coins  -> listunspent + pool -> SpendableCoin[] -> wallet
  *   did    -> http-resolver.ts                                            did-resolver over HTTP, also in browsers
  *
- * Imports did, errors, primitives, runtime, wallet; used by registrar, watch, library, node, cli and the package entry.
+ * Imports did, errors, primitives, runtime, wallet; used by api, registrar, watch, library, node, cli and the package entry.
  * - Trusts no form: an answer of another form is a UserError, never an undefined further on.
  * - A refusal of the node (NodeRefusal) differs from a node that cannot be reached.
  * - Checks no rule of the chain; time and bytes of each answer are limited.
