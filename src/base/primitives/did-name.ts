@@ -16,8 +16,9 @@ export function isDidName(text: string): boolean {
 /** The form of names in words. */
 export const nameRule = `1 to ${longestName} of a-z 0-9 . _ -, the first a letter or digit; no 34 that begin with i`
 
-// Letters and digits alone, of both cases since capitals are looked for: a mistyped identifier of a key, or an address.
-const identifierLike = /^(?=.*[a-z])\w{26,}$/
+// Letters and digits alone, of both cases since capitals are looked for: a mistyped identifier of a key, or an address. Signs behind it are
+// those of a sentence.
+const identifierLike = /^(?=.*[a-z])\w{26,}[._-]*$/
 
 /**
  * Names the spelling that would be a name, of a text which only its capitals keep from being one; empty for other texts, and for those that

@@ -38,6 +38,8 @@ it.each([
   ],
   ['iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4ucx', 'its length is 35, not 34'],
   ['iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4OcX', 'character 33 is none of base58'],
+  ['iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc.', 'character 35 is none of base58'],
+  ['iiEfWDUctm8ofs3F7HBDcGyCMVBqyUK4uc...', 'character 35 is none of base58'],
   ['EZxLBLAJVRjh3eJa58vNy7nFHZJTVbZi1G', 'it begins with E, not with i'],
   ['The.Club', 'character 4 is none of base58; names have no capitals, as in the.club'],
   ['A'.repeat(116), `its length is 116, not 34; names have no capitals, as in ${'a'.repeat(116)}`],
