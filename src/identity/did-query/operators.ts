@@ -164,9 +164,10 @@ function textTest(operand: JsonValue, where: string, siblings: JsonObject): Test
 
 function foldCase(siblings: JsonObject, where: string): (text: string) => string {
   const options = siblings.has('$options') ? siblings.get('$options') : ''
-  if (options === '') return (text) => text
-  if (options === 'i') return foldedOnce
-  throw refusal(where, '$options beside it can only be "i", or empty')
+  // Of a literal text s changes nothing, as u, which drivers of MongoDB add by themselves.
+  if (typeof options === 'string' && /^[isu]*$/.test(options))
+    return options.includes('i') ? foldedOnce : (text) => text
+  throw refusal(where, '$options beside it can only have the letters i, s and u')
 }
 
 /** Operators that need nothing but their operand. */

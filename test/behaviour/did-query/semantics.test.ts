@@ -294,6 +294,13 @@ const regex: readonly Row[] = [
   ['any escaped case', claim({ $regex: 'R\\.', $options: 'i' }), claiming({ x: 'Dr.' }), claiming({ x: 'Dr' })],
   ['case counts', claim({ $regex: 'ada' }), claiming({ x: 'ada' }), claiming({ x: 'ADA' })],
   ['with no options too', claim({ $regex: 'ada', $options: '' }), claiming({ x: 'ada' }), claiming({ x: 'ADA' })],
+  ['with u and s too', claim({ $regex: 'ada', $options: 'us' }), claiming({ x: 'ada' }), claiming({ x: 'ADA' })],
+  [
+    'with i beside them it does not',
+    claim({ $regex: 'ada', $options: 'siu' }),
+    claiming({ x: 'ADA' }),
+    claiming({ x: 'ad' }),
+  ],
   ['with i it does not', claim({ $regex: '^ÄDA$', $options: 'i' }), claiming({ x: 'äda' }), claiming({ x: 'ada' })],
   [
     'whatever stands around a letter',
