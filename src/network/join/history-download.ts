@@ -5,6 +5,7 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Env } from '../../base/runtime/env.js'
+import { isWaiting } from '../../base/runtime/wait.js'
 import { keepsAll } from '../fetch/peer-progress.js'
 import { isUnanswered, type SyncPeer, type SyncPeers } from '../fetch/sync-peer.js'
 import { LinkError } from '../link.js'
@@ -18,6 +19,8 @@ const lookAgain = 1_000
 const passedOver = 60_000
 /** Share of the time for verifying; the rest is left to new blocks. */
 const share = 0.5
+/** Longest rest (ms) after a turn: one in which the machine slept, or its clock was set, looks as long as that. */
+const longestRest = 60_000
 
 export interface HistoryOptions extends Pick<Env, 'clock' | 'timers' | 'log'> {
   /** The chain that the blocks go to, from its tip on. */
@@ -62,7 +65,8 @@ export class HistoryDownload {
       const before = chain.tip.header.height
       if (peer !== undefined) await this.#fromPeer(peer)
       const isIdle = chain.tip.header.height === before
-      await this.#pause(isIdle ? lookAgain : ((clock.now() - started) * (1 - share)) / share)
+      const rest = ((clock.now() - started) * (1 - share)) / share
+      await this.#pause(isIdle ? lookAgain : Math.min(longestRest, rest))
     }
   }
 
@@ -77,7 +81,8 @@ export class HistoryDownload {
   /** A peer that keeps all blocks. */
   #peer(): SyncPeer | undefined {
     const { peers, clock, last } = this.#options
-    for (const [peer, until] of this.#passedOver) if (peer.closed || until <= clock.now()) this.#passedOver.delete(peer)
+    for (const [peer, until] of this.#passedOver)
+      if (peer.closed || !isWaiting(until, clock.now(), passedOver)) this.#passedOver.delete(peer)
     return peers
       .all()
       .find((peer) => !peer.closed && keepsAll(peer) && peer.status.tipHeight >= last && !this.#passedOver.has(peer))

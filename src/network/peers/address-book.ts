@@ -1,5 +1,6 @@
 import { equalBytes, mapKey } from '../../base/primitives/bytes.js'
 import type { Random } from '../../base/runtime/env.js'
+import { isWaiting } from '../../base/runtime/wait.js'
 import type { Database } from '../../ledger/storage/database.js'
 import { tables } from '../../ledger/storage/rows/tables.js'
 import { type Endpoint, endpointText, groupOf, parseEndpoint, plainHost } from '../address/ip-address.js'
@@ -180,7 +181,9 @@ export class AddressBook {
   /** Records a failed attempt or a short connection: doubles the back-off. */
   failed(known: KnownAddress): void {
     known.failures = Math.min(mostFailures, known.failures + 1)
-    known.retryAt = Math.max(known.retryAt, this.#now() + retryDelay(known, this.#random))
+    // One by a clock that was set back is over.
+    const postponed = this.due(known) ? 0 : known.retryAt
+    known.retryAt = Math.max(postponed, this.#now() + retryDelay(known, this.#random))
     if (!known.configured && known.seen === 0 && known.failures >= hopelessAfter) this.forget(known)
     else this.#touch(known)
   }
@@ -197,8 +200,7 @@ export class AddressBook {
 
   /** Whether the back-off is over; also true if the clock was set back by more than the maximum back-off. */
   due(known: KnownAddress): boolean {
-    const wait = known.retryAt - this.#now()
-    return wait <= 0 || wait > lastRetry
+    return !isWaiting(known.retryAt, this.#now(), lastRetry)
   }
 
   /** Writes changed rows to the database. */

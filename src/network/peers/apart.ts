@@ -1,5 +1,6 @@
 import { LruMap } from '../../base/runtime/lru-map.js'
 import { mapKey } from '../../base/primitives/bytes.js'
+import { isWaiting } from '../../base/runtime/wait.js'
 
 /** Milliseconds for which a disconnected, unbanned peer is refused. */
 const apartTime = 60_000
@@ -23,7 +24,6 @@ export class Apart {
 
   /** Whether a key is refused now; a clock set back does not prolong it. */
   has(publicKey: Uint8Array): boolean {
-    const remaining = (this.#until.peek(mapKey(publicKey)) ?? -Infinity) - this.#now()
-    return remaining > 0 && remaining <= apartTime
+    return isWaiting(this.#until.peek(mapKey(publicKey)) ?? 0, this.#now(), apartTime)
   }
 }

@@ -4,6 +4,7 @@ import { RuleError } from '../../base/errors/rule-error.js'
 import { equalBytes } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
+import { isWaiting } from '../../base/runtime/wait.js'
 import { type Claim, claimOf, type PeerProgresses, servesHeaders } from '../fetch/peer-progress.js'
 import { PendingHeaders } from '../fetch/pending-headers.js'
 import { type FailedEvent, isUnanswered, penaliseAndDrop, type SyncOptions, type SyncPeer } from '../fetch/sync-peer.js'
@@ -213,7 +214,12 @@ export class HeaderDownload {
     const states = this.#states
     const able = this.#options.peers.all().filter((peer) => {
       const state = states.of(peer)
-      return this.serves(peer) && !state.asking && state.backedOffUntil <= now && this.isAhead(peer)
+      return (
+        this.serves(peer) &&
+        !state.asking &&
+        !isWaiting(state.backedOffUntil, now, longestBackOff) &&
+        this.isAhead(peer)
+      )
     })
     const rank = (peer: SyncPeer) =>
       this.#options.chain.spec.hasValidators ? BigInt(peer.status.tipHeight) : peer.status.chainWork

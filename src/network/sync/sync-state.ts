@@ -4,6 +4,7 @@ import type { RuleError } from '../../base/errors/rule-error.js'
 import { mapKey } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import type { Header } from '../../base/primitives/header.js'
+import { isWaiting } from '../../base/runtime/wait.js'
 import type { BodyEvent } from '../fetch/body-download.js'
 import type { PendingBlock } from '../fetch/pending-block.js'
 import type { PendingHeaders } from '../fetch/pending-headers.js'
@@ -156,7 +157,7 @@ export class SyncState {
 
   /** Whether a block is avoided, so that no branch through it is followed. */
   isAvoided(hash: Hash, now: number): boolean {
-    return (this.#avoided.get(mapKey(hash))?.until ?? 0) > now
+    return isWaiting(this.#avoided.get(mapKey(hash))?.until ?? 0, now, avoidFor)
   }
 
   /** Height of a confirmed block above the own chain that is not connected; 0 when there is none. */
@@ -208,7 +209,7 @@ export class SyncState {
   }
 
   #dueMisses({ now }: SyncFacts): readonly SyncEffect[] {
-    if (this.#askAgainAt === undefined || this.#askAgainAt > now) return []
+    if (this.#askAgainAt === undefined || isWaiting(this.#askAgainAt, now, askAgain)) return []
     this.#askAgainAt = undefined
     return [{ type: 'forget-misses' }]
   }
@@ -284,7 +285,7 @@ export class SyncState {
   /** Chains with avoided blocks are considered again when the avoidance ends. */
   #look({ now }: SyncFacts): readonly SyncEffect[] {
     this.#looks = false
-    const more = [...this.#avoided.values()].some(({ until }) => until > now)
+    const more = [...this.#avoided.values()].some(({ until }) => isWaiting(until, now, avoidFor))
     return [{ type: 'unexplore' }, ...wakeAll, ...(more ? this.#lookLater() : [])]
   }
 

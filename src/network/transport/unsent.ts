@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/runtime/env.js'
+import { isWaiting } from '../../base/runtime/wait.js'
 import { siteOf } from '../address/ip-address.js'
 import type { TransportLimits } from './transport-limits.js'
 
@@ -58,8 +59,7 @@ export class Unsent<L extends Taker> {
 
   /** Whether a link is in back-off because it did not read its answers. */
   rests(link: L): boolean {
-    const remaining = (this.#backOffs.get(link) ?? -Infinity) - this.#clock.now()
-    return remaining > 0 && remaining <= this.#limits.answersRest
+    return isWaiting(this.#backOffs.get(link) ?? 0, this.#clock.now(), this.#limits.answersRest)
   }
 
   /** Starts the back-off of a link that did not read an answer in time. */

@@ -24,12 +24,19 @@ interface Filling {
   /** Heights at which it is closed. */
   readonly until?: number
   readonly busy?: () => boolean
+  /** By how much (ms) the clock was set. */
+  readonly set?: { by: number }
+  /** Milliseconds of waiting after which it is closed. */
+  readonly patience?: number
 }
 
 /** Has a new chain verify the history that peers have; in a time that goes on while it waits. Returns how far it came. */
-async function fill({ peers, overrides, store = memoryStore(), until, busy = () => false }: Filling): Promise<number> {
+async function fill(filling: Filling): Promise<number> {
+  const { peers, overrides, store = memoryStore(), until, busy = () => false, set, patience = Infinity } = filling
   const [{ source }] = peers as [TestPeer]
   const time = new ManualTime(source.clock.time + 60_000)
+  const end = time.now() + patience
+  const clock = { now: () => time.now() + (set?.by ?? 0) }
   const database = await Database.over(store)
   const [spec, log] = [parseSpec(testSpec({ maturity: 2, ...overrides })), quietLog()]
   const verifier = createInlineVerifier()
@@ -37,7 +44,7 @@ async function fill({ peers, overrides, store = memoryStore(), until, busy = () 
   const all = () => peers.filter(({ closed }) => !closed)
   const hashAt = (height: number) => source.activeHeader(height).header.hash
   const download = new HistoryDownload({
-    ...{ chain, last, hashAt, busy, clock: time, timers: time, log },
+    ...{ chain, last, hashAt, busy, clock, timers: time, log },
     peers: { all, events: { on: () => {}, off: () => {} } },
   })
   chain.events.on('change', () => chain.tip.header.height >= (until ?? Infinity) && download.close())
@@ -47,6 +54,7 @@ async function fill({ peers, overrides, store = memoryStore(), until, busy = () 
   try {
     while (!isOver) {
       await time.advance(500)
+      if (time.now() >= end) download.close()
       await new Promise((resolve) => setTimeout(resolve, 0))
     }
     await filled
@@ -111,6 +119,22 @@ describe.each([
     let looks = 0
     const busy = () => looks++ < 20 && (expect(peer.asked.size).toBe(0), true)
     expect(await fill({ peers: [peer], overrides, busy })).toBe(last)
+    await source.close()
+  })
+
+  it('waits for no peer, and rests, no longer because the clock was set or the machine slept', async () => {
+    const source = await longChain(overrides, last + 5)
+    const day = 86_400_000
+    const patience = 600_000
+    const set = { by: 0 }
+    const sleeping = new TestPeer(source).answering(blocksExchange, (_, answer) => ((set.by = day), answer()))
+    expect(await fill({ peers: [sleeping], overrides, patience, set })).toBe(last)
+    const looks = { count: 0 }
+    const late = new TestPeer(source).answering(headersExchange, async (_, answer) =>
+      looks.count++ === 0 ? [] : answer(),
+    )
+    const busy = () => looks.count === 1 && ((set.by = 0), false)
+    expect(await fill({ peers: [late], overrides, patience, set, busy })).toBe(last)
     await source.close()
   })
 

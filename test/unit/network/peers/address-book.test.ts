@@ -74,6 +74,17 @@ describe('an address', () => {
     expect(known.retryAt).toBe(retryAt)
   })
 
+  it('waits no longer, and is dialled no more often, because the clock was set back', () => {
+    const known = learnt('1.1.1.1', 1)
+    shelf.now += 3_600_000
+    for (let i = 0; i < 5; i++) book.failed(known)
+    shelf.now -= 3_600_000
+    expect(book.due(known)).toBe(true)
+    book.failed(known)
+    expect(book.due(known)).toBe(false)
+    expect(known.retryAt - shelf.now).toBeLessThanOrEqual(32_000)
+  })
+
   it('waits a second after a connection, and begins anew after one that lasted', () => {
     const known = learnt('1.1.1.1', 1)
     for (let i = 0; i < 5; i++) book.failed(known)

@@ -108,6 +108,14 @@ describe.each([
     expect(types(step({ type: 'look' }, { now: start + 301_000 }))).toEqual(['unexplore', ...wakeAll])
   })
 
+  it('avoids a refused block no longer because the clock was set back', () => {
+    const { hash } = blockAt(2).unit.header
+    step({ type: 'refused', block: blockAt(2), error: brokenRule('tx-signature') })
+    const early = start - 86_400_000
+    expect(scene.state.isAvoided(hash, early)).toBe(false)
+    expect(types(step({ type: 'look' }, { now: early }))).toEqual(['unexplore', ...wakeAll])
+  })
+
   it('remembers 256 avoided blocks, the latest ones', () => {
     const { header } = blockAt(1).unit
     const hashOf = (i: number) => Uint8Array.from({ length: 32 }, (_, at) => (at < 2 ? (i >> (8 * at)) & 255 : 7))
