@@ -47,5 +47,5 @@ export function signingText(state: SigningState): string {
 function resetText(missing: 'peer' | 'fresh-block' | { readonly height: number }): string {
   if (missing === 'peer') return 'waits until it has caught up with a peer'
   if (missing === 'fresh-block') return 'waits for a block made after the start of this node'
-  return `votes from height ${missing.height}`
+  return `votes from height ${missing.height} at the earliest`
 }

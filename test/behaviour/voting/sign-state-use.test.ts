@@ -112,7 +112,7 @@ describe('a sign state that is not there', () => {
     expect(signing(again)).toMatch(/votes from height 4|catches up|reset/)
     await net.allAt(2, 5_000)
     await net.advance(1_000)
-    expect(signing(again)).toBe('the sign state was reset: votes from height 4')
+    expect(signing(again)).toBe('the sign state was reset: votes from height 4 at the earliest')
     await net.allAt(3, 30_000)
     // By the clock of another node that block may have been made before the start.
     expect(signing(again)).toBe('the sign state was reset: waits for a block made after the start of this node')
@@ -135,7 +135,7 @@ describe('a sign state that is not there', () => {
     again.voting.setBestPeerHeight(4_000_000_000)
     expect(signing(again)).toMatch(/waits until it has caught up/)
     await net.advance(2_000)
-    expect(signing(again)).toBe('the sign state was reset: votes from height 3')
+    expect(signing(again)).toBe('the sign state was reset: votes from height 3 at the earliest')
     await net.allAt(3, 40_000)
     expect(signing(again)).toBe('yes')
   })
@@ -151,7 +151,7 @@ describe('a sign state that is not there', () => {
     const again = await net.add({ person: 1, store, reset: 'next' })
     expect(signing(again)).toMatch(/waits until it has caught up/)
     await net.advance(10_000)
-    expect(signing(again)).toBe('the sign state was reset: votes from height 2')
+    expect(signing(again)).toBe('the sign state was reset: votes from height 2 at the earliest')
     const { reader } = first.test
     const blocks = await Promise.all(
       [1, 2, 3].map(async (height) => {
@@ -162,7 +162,7 @@ describe('a sign state that is not there', () => {
     )
     await again.test.chain.acceptBlocks(blocks)
     await net.settle()
-    expect(signing(again)).toBe('the sign state was reset: votes from height 5')
+    expect(signing(again)).toBe('the sign state was reset: votes from height 5 at the earliest')
   })
 
   it('is begun after a reset at no height that may have been signed, though blocks come late and one by one', async () => {
@@ -177,7 +177,7 @@ describe('a sign state that is not there', () => {
     const begun = again.test.clock.time
     again.voting.setBestPeerHeight(1_000)
     await net.advance(10_500)
-    expect(signing(again)).toBe('the sign state was reset: votes from height 2')
+    expect(signing(again)).toBe('the sign state was reset: votes from height 2 at the earliest')
     // From here on it learns one block after the other, of which the fourth was open when its state was lost.
     while (again.height() < 3) {
       await net.heal()

@@ -53,6 +53,21 @@ describe('a key without a sign state', () => {
     expect(signer.signing(at(12, { fresh: true }))).toEqual(waits({ height: 13 }))
   })
 
+  it('that was lost votes again though peers have each new block before this node', async () => {
+    const signer = await open(undefined, 'next')
+    const waits = (reason: unknown) => ({ kind: 'reset-waits', for: reason })
+    for (const height of [7, 8]) {
+      expect(signer.signing(at(height, { bestPeerHeight: height, isBehind: true }))).toEqual(waits('peer'))
+      expect(signer.signing(at(height))).toEqual(waits({ height: height + 1 }))
+    }
+    // A block that was made before the start may be followed by the one that the key signed.
+    expect(signer.signing(at(9, { bestPeerHeight: 9, isBehind: true }))).toEqual(waits('peer'))
+    expect(signer.signing(at(9, { fresh: true }))).toEqual(waits({ height: 10 }))
+    expect(signer.signing(at(9, { fresh: true, bestPeerHeight: 9, isBehind: true }))).toEqual(waits({ height: 10 }))
+    expect(signer.signing(at(10, { fresh: true }))).toEqual({ kind: 'voting' })
+    expect(signer.signing(at(10, { fresh: true, bestPeerHeight: 11, isBehind: true }))).toEqual(waits('peer'))
+  })
+
   it('that was lost votes again at once where that is asked for', async () => {
     expect((await open(undefined, 'now')).signing(at(7))).toEqual({ kind: 'voting' })
   })

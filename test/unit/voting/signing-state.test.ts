@@ -29,7 +29,7 @@ const texts: readonly (readonly [SigningState, string])[] = [
     { kind: 'reset-waits', for: 'fresh-block' },
     'the sign state was reset: waits for a block made after the start of this node',
   ],
-  [{ kind: 'reset-waits', for: { height: 4 } }, 'the sign state was reset: votes from height 4'],
+  [{ kind: 'reset-waits', for: { height: 4 } }, 'the sign state was reset: votes from height 4 at the earliest'],
 ]
 
 it.each(texts)('%o is shown in its words', (state, text) => {
