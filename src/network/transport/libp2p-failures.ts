@@ -20,7 +20,7 @@ export function dialFailure(address: string, error: Error): LinkError {
   if (name === 'TimeoutError' || name === 'AbortError' || /timed out|aborted/i.test(message)) {
     return new LinkError('timeout', `${address} does not answer in time`)
   }
-  if (/identity key|does not match/.test(message)) return new LinkError('refused', `${address} is another node`)
+  if (/identity key|does not match/.test(message)) return otherNode(address, message)
   if (name === 'DialError') return new LinkError('busy', `too many connections are being opened: ${message}`)
   const reset = causes.some(({ code, message }: NodeJS.ErrnoException) => /ECONNRESET|EPIPE/.test(`${code} ${message}`))
   if (reset) {
@@ -35,6 +35,13 @@ export function dialFailure(address: string, error: Error): LinkError {
 /** Whether a listener failed because its port is taken; libp2p keeps the code of the system only in its texts. */
 export function isPortInUse(error: unknown): boolean {
   return String(error).includes('EADDRINUSE')
+}
+
+/** A node with another key than its address names, such as one that lost its `peer.key`. */
+function otherNode(address: string, message: string): LinkError {
+  const [, found] = /identity key (\w+) does not match/.exec(message) ?? []
+  const hint = found === undefined ? '' : `: ${found} answers there; if that is the one you mean, put it behind /p2p/`
+  return new LinkError('refused', `${address} is another node${hint}`)
 }
 
 export function ownAddress(address: string): LinkError {

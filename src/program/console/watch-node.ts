@@ -1,6 +1,7 @@
 import { EventCursor } from '../../ledger/events/event-cursor.js'
 import { eventTopics } from '../../base/primitives/chain-event.js'
 import type { PoolEntry } from '../../ledger/mempool/pool-entry.js'
+import { endpointText, plainHost } from '../../network/address/ip-address.js'
 import type { Peer } from '../../network/peers/peer-record.js'
 import type { Node } from '../../node/node.js'
 import { formatAmount } from '../../base/primitives/amount.js'
@@ -121,7 +122,7 @@ function watchPeers({ network }: Watched, live: LiveLog): () => void {
     if (!live.wants('peers')) return
     const { link, status } = peer
     const direction = link.inbound ? 'inbound from' : 'outbound to'
-    const where = `${direction} ${link.host}:${link.port}`
+    const where = `${direction} ${endpointText({ host: plainHost(link.host), port: link.port })}`
     live.write('peers', line(peer, 'joined', `${where}, at height ${status.tipHeight}, ${status.agent}`))
   }
   const left = (peer: Peer, reason: string) => {

@@ -119,7 +119,9 @@ describe('a dial', () => {
   it('to another node than the address names fails', async () => {
     const [a, b, c] = [await startNode(), await startNode(), await startNode()]
     const address = `/ip4/127.0.0.1/tcp/${b.transport.port}/p2p/${c.transport.peer}`
-    expect(await dialFailure(a, address)).toMatchObject({ failure: 'refused', message: `${address} is another node` })
+    const answers = `${b.transport.peer} answers there; if that is the one you mean, put it behind /p2p/`
+    const message = `${address} is another node: ${answers}`
+    expect(await dialFailure(a, address)).toMatchObject({ failure: 'refused', message })
   })
 
   it('to a server of something else fails', async () => {

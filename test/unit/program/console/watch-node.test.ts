@@ -96,6 +96,8 @@ describe('peers', () => {
     const end = watch({ network: { network: { peers } } })
     peers.events.emit('joined', peer)
     peers.events.emit('left', peer, 'it was silent')
+    for (const host of ['2001:db8::7', '::ffff:c000:207'])
+      peers.events.emit('joined', { ...peer, link: { ...link, host } })
     wanted = new Set()
     peers.events.emit('left', peer, 'it was silent')
     end()
@@ -103,6 +105,8 @@ describe('peers', () => {
     expect(shown.map(({ text }) => text)).toEqual([
       '12D3  joined, inbound from 192.0.2.7:20338, at height 7, didledger/1; 2 peers now',
       '12D3  left, it was silent; 2 peers now',
+      '12D3  joined, inbound from [2001:db8::7]:20338, at height 7, didledger/1; 2 peers now',
+      '12D3  joined, inbound from 192.0.2.7:20338, at height 7, didledger/1; 2 peers now',
     ])
   })
 })
