@@ -7,6 +7,12 @@ const reasons: Readonly<Record<string, string>> = {
   ENETUNREACH: 'there is no way to that network',
   EADDRNOTAVAIL: 'this machine has no address of that kind',
   ETIMEDOUT: 'the host does not answer',
+  EHOSTDOWN: 'the host does not answer',
+  ENETDOWN: 'the network of this machine is down',
+  EACCES: 'a firewall or a route of this machine forbids it',
+  EPERM: 'a firewall or a route of this machine forbids it',
+  // Linux has this for a route into a black hole, such as VPN clients set.
+  EINVAL: 'a route of this machine leads nowhere',
 }
 
 /** The LinkError for a failed dial. */

@@ -16,4 +16,15 @@ describe('a dial that came to nothing', () => {
   ])('for %s says what that means', (_, error, message) => {
     expect(dialFailure(place, error)).toMatchObject({ failure: 'refused', message })
   })
+
+  it.each([
+    ['EACCES', 'a firewall or a route of this machine forbids it'],
+    ['EPERM', 'a firewall or a route of this machine forbids it'],
+    ['EINVAL', 'a route of this machine leads nowhere'],
+    ['ENETDOWN', 'the network of this machine is down'],
+  ])('for %s of the system is no refusal of a node', (code, reason) => {
+    const error = Object.assign(new Error(`connect ${code} ${place}`), { code })
+    const message = `${place} cannot be reached: ${reason}`
+    expect(dialFailure(place, error)).toMatchObject({ failure: 'unreachable', message })
+  })
 })
