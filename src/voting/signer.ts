@@ -199,13 +199,14 @@ export class Signer {
     this.#from = undefined
   }
 
-  #signingAfterReset({ height, bestPeerHeight, isBehind, fresh }: SigningOutlook): SigningState {
+  #signingAfterReset({ height, bestPeerHeight, isBehind, fresh, alone }: SigningOutlook): SigningState {
     // Lost signatures belong to the height that was open when the state was lost: at the latest the one that is open when no
     // trusted peer claims more blocks. Peers can claim wrongly and serve late, but not have an old block confirmed now.
     // Once the tip was confirmed after the start so is each further block, which peers have for a moment before this node.
     const isNewBlock = fresh && bestPeerHeight === height
     if (isBehind && !isNewBlock) this.overtaken()
     else if (!isBehind && bestPeerHeight !== undefined) this.#from ??= height + 1
+    if (alone && !isBehind && !fresh) return { kind: 'reset-waits', for: 'own-block' }
     if (this.#from === undefined) return { kind: 'reset-waits', for: 'peer' }
     if (height < this.#from) return { kind: 'reset-waits', for: { height: this.#from } }
     return fresh ? { kind: 'voting' } : { kind: 'reset-waits', for: 'fresh-block' }

@@ -8,8 +8,10 @@ export type SigningState =
       readonly kind: 'sign-state-damaged' | 'sign-state-unwritable' | 'signer-unreachable' | 'alarm'
       readonly text: string
     }
-  /** The sign state was reset: a peer is missing, a block made after the start, or the height to vote from. */
-  | { readonly kind: 'reset-waits'; readonly for: 'peer' | 'fresh-block' | { readonly height: number } }
+  /** The sign state was reset: a peer is missing, a block made after the start, which none but this key makes, or the height to vote from. */
+  | { readonly kind: 'reset-waits'; readonly for: ResetLack }
+
+type ResetLack = 'peer' | 'fresh-block' | 'own-block' | { readonly height: number }
 
 const resetHint =
   'if no other node votes with this key, start once with --reset-sign-state, or for a chain that waits for it with ' +
@@ -44,8 +46,10 @@ export function signingText(state: SigningState): string {
   }
 }
 
-function resetText(missing: 'peer' | 'fresh-block' | { readonly height: number }): string {
+function resetText(missing: ResetLack): string {
   if (missing === 'peer') return 'waits until it has caught up with a peer'
+  if (missing === 'own-block')
+    return 'waits for a block of another validator, and there is none; start once with --reset-sign-state=now'
   if (missing === 'fresh-block') return 'waits for a block made after the start of this node'
   return `votes from height ${missing.height} at the earliest`
 }

@@ -68,6 +68,15 @@ describe('a key without a sign state', () => {
     expect(signer.signing(at(10, { fresh: true, bestPeerHeight: 11, isBehind: true }))).toEqual(waits('peer'))
   })
 
+  it('that was lost is told to vote at once where no other makes the block that it waits for', async () => {
+    const signer = await open(undefined, 'next')
+    const waits = (reason: unknown) => ({ kind: 'reset-waits', for: reason })
+    for (const bestPeerHeight of [undefined, 6]) {
+      expect(signer.signing(at(7, { bestPeerHeight, alone: true }))).toEqual(waits('own-block'))
+    }
+    expect(signer.signing(at(7, { bestPeerHeight: 9, isBehind: true, alone: true }))).toEqual(waits('peer'))
+  })
+
   it('that was lost votes again at once where that is asked for', async () => {
     expect((await open(undefined, 'now')).signing(at(7))).toEqual({ kind: 'voting' })
   })

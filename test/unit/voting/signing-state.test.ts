@@ -29,6 +29,10 @@ const texts: readonly (readonly [SigningState, string])[] = [
     { kind: 'reset-waits', for: 'fresh-block' },
     'the sign state was reset: waits for a block made after the start of this node',
   ],
+  [
+    { kind: 'reset-waits', for: 'own-block' },
+    'the sign state was reset: waits for a block of another validator, and there is none; start once with --reset-sign-state=now',
+  ],
   [{ kind: 'reset-waits', for: { height: 4 } }, 'the sign state was reset: votes from height 4 at the earliest'],
 ]
 
