@@ -125,7 +125,7 @@ const operationRows: readonly RuleRow[] = [
     (operation) => operation,
     ({ header, proof }) => ({ header, proof }),
   ),
-  row('did-operation-unknown', parse, create, { ...create, operation: 'replace' }),
+  row('did-operation-unknown', parse, create, { ...create, operation: 'recover' }),
   row(
     'did-credential-operation',
     (credential: readonly string[]) => {

@@ -45,7 +45,7 @@ describe('parseOperation', () => {
   })
 
   it('knows no other operation, and those on credentials only where a chain has them', () => {
-    for (const operation of ['', 'Create', 'create ', 'replace', 'toString']) {
+    for (const operation of ['', 'Create', 'create ', 'recover', 'toString']) {
       expect(code({ ...create, operation })).toBe('did-operation-unknown')
     }
     const specifications = { did: [specification], credential: [] }
@@ -146,7 +146,7 @@ describe('parseOperation', () => {
 
 it('the first of several faults decides, in the order of the rules', () => {
   const faults = [
-    ['did-operation-unknown', { operation: 'replace' }],
+    ['did-operation-unknown', { operation: 'recover' }],
     ['did-specification', { specification: 'x' }],
     ['did-previous-form', { previousTxid: 'x' }],
     ['did-proof-type', { proofType: 'x' }],
