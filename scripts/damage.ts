@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { BaseChain, checkCut, damage, lastBatches, settle } from '../test/crash/damaged-chain.js'
 import { SeededRandom } from '../test/support/builders/seeded-random.js'
+import { numberIn, scriptArguments } from './script-arguments.js'
 
 /**
  * npm run damage -- [--rounds N] [--seed S]: damages files of a chain at random positions, N times. Checks that every command
@@ -10,7 +10,7 @@ import { SeededRandom } from '../test/support/builders/seeded-random.js'
  * code 1 if a round or a cut fails; each failure is printed.
  */
 
-const { values } = parseArgs({
+const { values } = scriptArguments(import.meta.url, {
   options: {
     rounds: { type: 'string', default: '300' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 32) },
@@ -18,7 +18,8 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
   },
 })
-const [rounds, seed, from] = [Number(values.rounds), Number(values.seed), Number(values.from)]
+const [rounds, seed] = [numberIn('rounds', values.rounds), numberIn('seed', values.seed)]
+const from = numberIn('from', values.from)
 
 const base = await BaseChain.build(new SeededRandom(seed))
 const [started, kinds] = [process.cpuUsage(), new Map<string, number>()]

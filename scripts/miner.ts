@@ -7,10 +7,10 @@
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { type AuxBlock, AuxTree, legacyTransaction, ParentBlock, targetOf } from './miner/parent.js'
+import { numberIn, refuse, scriptArguments } from './script-arguments.js'
 
-const { values } = parseArgs({
+const { values } = scriptArguments(import.meta.url, {
   options: {
     rpc: { type: 'string', default: 'http://127.0.0.1:20336' },
     address: { type: 'string' },
@@ -23,10 +23,8 @@ const { values } = parseArgs({
   },
 })
 const { rpc, address } = values
-if (address === undefined) {
-  console.error('--address is missing: whom the blocks should pay')
-  process.exit(2)
-}
+const [blocks, interval] = [numberIn('blocks', values.blocks, 1), numberIn('interval', values.interval)]
+if (address === undefined) refuse('--address is missing: the one that the blocks pay')
 
 /** The answer of createauxblock. Both hashes are in internal order. */
 interface Work {
@@ -55,7 +53,7 @@ async function call<T>(method: string, params: object): Promise<Answer<T> | unde
 /** Works for a block until a nonce is found; undefined if the node has another block by then. */
 async function solve(work: Work): Promise<Buffer | undefined> {
   const ours = { chainId: work.chainid, hash: Buffer.from(work.hash, 'hex') }
-  const others = Array.from({ length: Number(values.chains) - 1 }, (_, i): AuxBlock => {
+  const others = Array.from({ length: numberIn('chains', values.chains, 1) - 1 }, (_, i): AuxBlock => {
     return { chainId: (work.chainid + 1 + i) >>> 0, hash: randomBytes(32) }
   })
   const tree = new AuxTree([ours, ...others])
@@ -76,7 +74,7 @@ async function solve(work: Work): Promise<Buffer | undefined> {
   return undefined
 }
 
-for (let found = 0; found < Number(values.blocks);) {
+for (let found = 0; found < blocks;) {
   const answer = await call<Work>('createauxblock', { paytoaddress: address })
   const work = answer?.result
   if (work === undefined) {
@@ -93,5 +91,5 @@ for (let found = 0; found < Number(values.blocks);) {
   } else {
     console.error(submitted?.error?.data ?? `no answer from ${rpc}`)
   }
-  if (found < Number(values.blocks)) await sleep(Number(values.interval) * 1000)
+  if (found < blocks) await sleep(interval * 1000)
 }

@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
 import { changedMutants, drawn, roomMutants } from './mutants/chosen.js'
 import { type Ended, Jobs } from './mutants/jobs.js'
 import { meetingsOf } from './mutants/meetings.js'
@@ -8,6 +7,7 @@ import type { FileCoverage, Trial } from './mutants/plan.js'
 import { RelatedTests } from './mutants/related.js'
 import type { Numbered } from './mutants/switches.js'
 import { Tree } from './mutants/tree.js'
+import { numberIn, scriptArguments } from './script-arguments.js'
 
 /**
  * npm run mutants -- [--base COMMIT]: changes the lines that differ from COMMIT (main) one at a time, in a copy of the tree: a
@@ -26,7 +26,7 @@ import { Tree } from './mutants/tree.js'
  * related to one small file took more than its five minutes.
  */
 
-const { values } = parseArgs({
+const { values } = scriptArguments(import.meta.url, {
   options: {
     base: { type: 'string', default: 'main' },
     room: { type: 'string', multiple: true, default: [] },
@@ -62,7 +62,7 @@ interface Result {
 
 const root = process.cwd()
 const explained = (existsSync(explainedFile) ? JSON.parse(readFileSync(explainedFile, 'utf8')) : []) as Explained[]
-const endAt = values.minutes === undefined ? Infinity : Date.now() + 60_000 * Number(values.minutes)
+const endAt = values.minutes === undefined ? Infinity : Date.now() + 60_000 * numberIn('minutes', values.minutes)
 process.exitCode = await main()
 
 async function main(): Promise<number> {
@@ -84,7 +84,7 @@ async function main(): Promise<number> {
 
 function chosen(): Mutant[] {
   const { room: rooms, at } = values
-  const [count, seed] = [Number(values.count), Number(values.seed)]
+  const [count, seed] = [numberIn('count', values.count, 1), numberIn('seed', values.seed)]
   if (at.length > 0) {
     return at.flatMap((place) => {
       const [file = '', line] = place.split(':')
@@ -112,7 +112,7 @@ async function resultsOf(chosenOnes: readonly Mutant[]): Promise<Result[]> {
   const open = drawn(
     chosenOnes.filter((mutant) => reasonOf(mutant) === undefined),
     chosenOnes.length,
-    Number(values.seed),
+    numberIn('seed', values.seed),
   )
   const mutants = open.map((mutant, i): Numbered => ({ ...mutant, id: i + 1 }))
   const tree = new Tree(root)
@@ -149,7 +149,7 @@ async function resultsOf(chosenOnes: readonly Mutant[]): Promise<Result[]> {
 
 /** The first meetings, as many as fit into the time for one mutant: at least one. */
 function affordable(meetings: Trial['meetings']): Trial['meetings'] {
-  let left = 1000 * Number(values.seconds)
+  let left = 1000 * numberIn('seconds', values.seconds)
   return meetings.filter(({ milliseconds }, i) => (left -= milliseconds) >= 0 || i === 0)
 }
 
@@ -162,7 +162,7 @@ async function withJobs(tree: Tree, seen: ConstructorParameters<typeof Jobs>[1],
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, close)
   try {
-    await jobs.run(plan, { jobs: Number(values.jobs), endAt })
+    await jobs.run(plan, { jobs: numberIn('jobs', values.jobs, 1), endAt })
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, close)
     jobs.close()

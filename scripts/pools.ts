@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
 import { issuerChanges, replayedProofs } from '../test/pools/attacks.js'
 import { brokenBy, junkAttack, wholeAttack } from '../test/pools/junk.js'
 import { leafAttack, wholeLeafAttack } from '../test/pools/leaves.js'
 import { runSeed, runSeeds } from '../test/pools/run.js'
 import { poolsOfSeed } from '../test/pools/world.js'
 import { failedSeeds } from './seeds.js'
+import { numberIn, scriptArguments } from './script-arguments.js'
 
 /**
  * npm run pools -- [--pools N] [--from K] [--jobs J]: runs N random pools, beginning with seed K, in J processes.
@@ -15,7 +15,7 @@ import { failedSeeds } from './seeds.js'
  * npm run pools -- --attacks: only the attacks at full size, which come after the random pools otherwise.
  */
 
-const { values } = parseArgs({
+const { values } = scriptArguments(import.meta.url, {
   options: {
     pools: { type: 'string', default: '10000' },
     from: { type: 'string', default: '1' },
@@ -39,11 +39,12 @@ process.exitCode = await main()
 async function main(): Promise<number> {
   if (values.attacks) return runAttacks()
   if (values.seed !== undefined) {
-    console.log(await runSeed(Number(values.seed)))
+    console.log(await runSeed(numberIn('seed', values.seed)))
     return 0
   }
   const { worker } = values
-  const [from, jobs, seeds] = [Number(values.from), Number(values.jobs), Math.ceil(Number(values.pools) / poolsOfSeed)]
+  const [from, jobs] = [numberIn('from', values.from), numberIn('jobs', values.jobs, 1)]
+  const seeds = Math.ceil(numberIn('pools', values.pools, 1) / poolsOfSeed)
   const args = (first: number, count: number) => ['--from', String(first), '--pools', String(count * poolsOfSeed)]
   const failed = await failedSeeds({ from, seeds, jobs, worker }, args, runRange)
   if (worker) return 0

@@ -1,11 +1,11 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { callRpc, type RpcParams } from '../src/clients/client/rpc.js'
 import { end, run } from './bench/processes.js'
 import { answerTo } from './requests/exchange.js'
 import { type Described, type OddRequest, oddRequests } from './requests/odd-requests.js'
+import { numberIn, scriptArguments } from './script-arguments.js'
 
 /**
  * npm run requests -- --against FOLDER [--count N] [--seed S]: sends the same odd requests (pipelined, malformed, slow, of every method
@@ -14,7 +14,7 @@ import { type Described, type OddRequest, oddRequests } from './requests/odd-req
  * which side closes first is chance. Prints the others, and exits with code 1 if there are any.
  */
 
-const { values } = parseArgs({
+const { values } = scriptArguments(import.meta.url, {
   options: {
     against: { type: 'string' },
     count: { type: 'string', default: '20000' },
@@ -38,7 +38,7 @@ async function main(other: string): Promise<number> {
     const first = await startNode(other, chain, '--seed-dids', '30')
     const described = await describedBy(first)
     await first.stop()
-    const requests = oddRequests(described, Number(values.seed), Number(values.count))
+    const requests = oddRequests(described, numberIn('seed', values.seed), numberIn('count', values.count, 1))
     const open = (checkout: string) => {
       const copy = mkdtempSync(join(folder, 'copy-'))
       cpSync(chain, copy, { recursive: true })
@@ -47,7 +47,7 @@ async function main(other: string): Promise<number> {
     const answersOf = async (checkout: string): Promise<string[]> => {
       const node = await open(checkout)
       const answers: string[] = []
-      await inTurns(requests, Number(values.at), async (request, i) => {
+      await inTurns(requests, numberIn('at', values.at, 1), async (request, i) => {
         answers[i] = await answerTo(request, node)
       })
       await node.stop()

@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
 import { describeScenario, runJoinSeed, runSeed, runSeeds, runSlowSeed, runStepSeed } from '../test/sim/run.js'
 import { simulateSplit } from '../test/sim/split.js'
 import { joinScenario } from '../test/sim/join.js'
@@ -8,6 +7,7 @@ import { scenarioOf } from '../test/sim/scenario.js'
 import { slowScenario } from '../test/sim/slow.js'
 import { stepScenario } from '../test/sim/step.js'
 import { failedSeeds } from './seeds.js'
+import { numberIn, scriptArguments } from './script-arguments.js'
 
 /**
  * npm run sim -- [--seeds N] [--from K] [--jobs J]: simulates N seeds beginning with K, in J processes. Prints each that breaks
@@ -24,7 +24,7 @@ import { failedSeeds } from './seeds.js'
  * file. Moving or renaming code must not change a course; other changes write the file again with --update.
  */
 
-const { values } = parseArgs({
+const { values } = scriptArguments(import.meta.url, {
   options: {
     seeds: { type: 'string' },
     from: { type: 'string', default: '1' },
@@ -48,10 +48,11 @@ const defaultSeeds = values.split ? 300 : values.join ? 100 : values.step ? 200 
 process.exitCode = await main()
 
 async function main(): Promise<number> {
-  if (values.seed !== undefined) return replay(Number(values.seed))
+  if (values.seed !== undefined) return replay(numberIn('seed', values.seed))
   if (values.traces) return compareTraces()
   const { worker } = values
-  const [from, jobs, seeds] = [Number(values.from), Number(values.jobs), Number(values.seeds ?? defaultSeeds)]
+  const [from, jobs] = [numberIn('from', values.from), numberIn('jobs', values.jobs, 1)]
+  const seeds = values.seeds === undefined ? defaultSeeds : numberIn('seeds', values.seeds, 1)
   const started = Date.now()
   const kind = (['slow', 'step', 'join', 'split'] as const).filter((one) => values[one]).map((one) => `--${one}`)
   const args = (first: number, count: number) => ['--from', String(first), '--seeds', String(count), ...kind]

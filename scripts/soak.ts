@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { registerAssetTransaction } from '../src/base/primitives/genesis.js'
 import { end, forked, type Places, reach, runNode, said, validating, yielding } from './bench/processes.js'
 import { withDirectory, writtenSpec } from './bench/workshop.js'
@@ -24,6 +23,7 @@ import {
 } from './soak/report.js'
 import type { Sample } from './soak/sample.js'
 import { Traffic } from './soak/traffic.js'
+import { numberIn, scriptArguments } from './script-arguments.js'
 
 /**
  * npm run soak -- [--minutes N] [--rate N] [--pause MS] [--p99 MS]: four validators on this machine, one of them measured in a
@@ -49,7 +49,7 @@ const [validatorCommand, strangerCommand] = [yielding(5), yielding(10)]
 /** Milliseconds between two samples. */
 const longestInterval = 10_000
 
-const { values } = parseArgs({
+const { values } = scriptArguments(import.meta.url, {
   options: {
     minutes: { type: 'string', default: '60' },
     /** Transactions of honest users a second. */
@@ -60,10 +60,10 @@ const { values } = parseArgs({
     p99: { type: 'string', default: String(Math.round(250 * slower)) },
   },
 })
-const minutes = atLeast('minutes', values.minutes, 1)
-const rate = atLeast('rate', values.rate, 1)
-const pause = atLeast('pause', values.pause, 0)
-const p99 = atLeast('p99', values.p99, 1)
+const minutes = numberIn('minutes', values.minutes, 1)
+const rate = numberIn('rate', values.rate, 1)
+const pause = numberIn('pause', values.pause, 0)
+const p99 = numberIn('p99', values.p99, 1)
 const payerCount = payersPerRate * Math.max(rate, 40)
 const interrupted = new AbortController()
 for (const event of ['SIGINT', 'SIGTERM', 'disconnect']) process.on(event, () => interrupted.abort())
@@ -176,13 +176,6 @@ async function watch(child: ChildProcess, latencies: Latencies): Promise<Watched
   const waits = latencies.summary()
   counted.push(await take('all'))
   return { counted, peak, waits }
-}
-
-function atLeast(name: string, text: string, least: number): number {
-  const value = Number(text)
-  if (value >= least) return value
-  console.error(`--${name} takes a number from ${least} on`)
-  process.exit(2)
 }
 
 /** The answer of the measured process; rejects when it ends, or this one is to end. */

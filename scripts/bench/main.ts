@@ -6,8 +6,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import './compiled.js'
+import { refuse, numberIn, scriptArguments } from '../script-arguments.js'
 import { type Row, tableOf } from './report.js'
 import { comparison, keepResults, keptRows, type KeptRow, readResults } from './results.js'
 
@@ -16,7 +16,7 @@ const names =
   'connect dids coins reorganisation http query search proofs light start commands template events sync votes worst verify growth join fleet ship gateway witness watch mirror peers'
 const suites = names.split(' ')
 
-const { values: flags, positionals: wanted } = parseArgs({
+const { values: flags, positionals: wanted } = scriptArguments(import.meta.url, {
   allowPositionals: true,
   options: {
     json: { type: 'boolean' },
@@ -31,14 +31,13 @@ const { values: flags, positionals: wanted } = parseArgs({
 
 if (flags.compare === true) {
   const [before, after] = wanted
-  if (before === undefined || after === undefined) fail('--compare takes the files of two runs')
+  if (before === undefined || after === undefined) refuse('--compare takes the files of two runs')
   for (const line of comparison(readResults(before), readResults(after))) console.log(line)
   process.exit(0)
 }
 const unknown = wanted.filter((name) => !suites.includes(name))
-if (unknown.length > 0) fail(`no suite ${unknown.join(', ')}; there are ${suites.join(', ')}`)
-const times = Number(flags.repeat)
-if (!Number.isInteger(times) || times < 1) fail('--repeat takes a number of repetitions')
+if (unknown.length > 0) refuse(`no suite ${unknown.join(', ')}; there are ${suites.join(', ')}`)
+const times = numberIn('repeat', flags.repeat, 1)
 
 // Another build that this user runs would put its compiled code in the place of the measured one's.
 const compiledCode = mkdtempSync(join(tmpdir(), 'didledger-bench-'))
@@ -57,8 +56,3 @@ for (const name of suites.filter((one) => wanted.length === 0 || wanted.includes
 }
 console.log(tableOf(rows))
 if (flags.json === true) console.error(`kept in ${keepResults(rows, flags.out)}`)
-
-function fail(text: string): never {
-  console.error(text)
-  process.exit(2)
-}
