@@ -1,3 +1,5 @@
+import { didMethod } from '../base/primitives/did-method.js'
+
 /** The part of the address behind `#`: which page, of what, and how. Pure. */
 
 export interface Route {
@@ -38,6 +40,15 @@ const otherNames: ReadonlyMap<string, string> = new Map([
 const idForm = /^(did(:|%3a).*|(0x)?[0-9a-f]{64}|[E8i][1-9A-HJ-NP-Za-km-z]{33}|\d+)$/i
 
 /**
+ * An id that stands alone but for signs of a sentence behind it, which what makes links of texts takes into them. A name of a DID, which has no
+ * capitals, may end with such a sign.
+ */
+const aroundId = new RegExp(
+  `^((?:0x)?[0-9a-fA-F]{64}|(?:did:${didMethod}:)?(?=.*[A-Z])[E8i][1-9A-HJ-NP-Za-km-z]{33}|\\d+)[\\p{Pe}\\p{Pf}"'>.,;:!?]+$`,
+  'u',
+)
+
+/**
  * Reads `#/page/subject?name=value`; an id alone is looked for by the page of searches. Text that cannot be decoded is taken as it stands,
  * a hash in the form of the node: in small letters, without 0x.
  */
@@ -46,8 +57,9 @@ export function readRoute(hash: string): Route {
   const path = written.replace(/\/+$/, '')
   const options = new Map(new URLSearchParams(query))
   if (idForm.test(path)) return { page: 'search', subject: decoded(path), options }
-  const [page = '', subject = ''] = splitOnce(path, '/')
-  return { page: otherNames.get(page) ?? decoded(page), subject: hashIn(subject) ?? decoded(subject), options }
+  const [page = '', rest = ''] = splitOnce(path, '/')
+  const subject = decoded(rest).trim().replace(aroundId, '$1')
+  return { page: otherNames.get(page) ?? decoded(page), subject: hashIn(subject) ?? subject, options }
 }
 
 /** The hash that a text is, in display hex as the node writes it; undefined for other text. */
