@@ -15,7 +15,7 @@ const wings = [
 const inside = {
   base: [['errors'], ['runtime'], ['primitives'], ['crypto']],
   identity: [['did'], ['credentials'], ['proofs'], ['did-query'], ['did-index']],
-  clients: [['verifier'], ['light'], ['witness'], ['wallet'], ['client']],
+  clients: [['verifier'], ['light'], ['witness'], ['wallet'], ['client'], ['watch'], ['registrar']],
   ledger: [
     ['consensus'],
     ['storage'],
