@@ -4,9 +4,9 @@
  *   rest-routes.ts       /api/v1/...         envelope of REST           results; run by rest-paths.ts
  *   rpc-path.ts          /, /rpc             JSON-RPC                   rpc
  *   light-routes.ts      /light/1/...        bare JSON                  resolver.proofs
- *   witness-paths.ts     /witness/1/...       bare JSON                  heads that it has cosigned
+ *   witness-paths.ts     /witness/1/...      bare JSON                  heads that it has cosigned
  *   identifiers-path.ts  /1.0/identifiers/*  W3C DID Resolution         identifiers
- *   registrar-paths.ts   /1.0/create ...     DID Registration, of a devnet   clients/registrar
+ *   registrar-paths.ts   /1.0/create ...     DID Registration (devnet)  clients/registrar
  *   plain-routes.ts      /healthz ...        a form of their own        node-handles, metrics
  *   page-paths.ts        /, /assets/*        files of the explorer      http/page-files
  *

@@ -189,7 +189,7 @@ export class WebSockets {
     })
   }
 
-  /** Those that hold most go first. */
+  /** Drops connections that leave messages unread, the one that holds most first, until all hold little enough; false if they cannot. */
   #makeRoom(): boolean {
     while (this.#shared.held.bytes > this.#limits.wsHeld) {
       const unread = [...this.#connections].filter(({ full, held }) => full && held > 0)
