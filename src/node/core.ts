@@ -16,8 +16,7 @@ import { Voting } from '../voting/voting.js'
 /** How a node takes part in a network. */
 export type CorePeering = Pick<NetworkOptions, 'transport' | 'publicKey' | 'settings' | 'assumeValid' | 'keeper'>
 
-/** A key that votes. */
-/** A 32-byte private key with the store of its sign state, or a holder of both. */
+/** A key that votes: a 32-byte private key with the store of its sign state, or a holder of both. */
 export type CoreValidator = (
   | { readonly key: Uint8Array; readonly signStore: SignStore }
   | { readonly holder: KeyHolder }

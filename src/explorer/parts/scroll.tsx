@@ -9,7 +9,7 @@ function moreOf({ scrollLeft, scrollWidth, clientWidth }: HTMLElement): string {
   return left && right ? 'both' : left ? 'left' : right ? 'right' : 'none'
 }
 
-/** For a box that scrolls sideways: keeps its `data-more` true. */
+/** For a box that scrolls sideways: its `data-more` says on which sides there is more. */
 export function useScrollHint<T extends HTMLElement>(): RefObject<T | null> {
   const box = useRef<T>(null)
   const look = () => {
