@@ -235,13 +235,18 @@ function CoinsPanel({ address }: { address: string }) {
 function CoinList({ address }: { address: string }) {
   const [from, setFrom] = useState(0)
   const answer = useCall<Coin[]>('listunspent', { addresses: [address] }, { every: 'once' })
+  // The coins may be fewer now, and the place where the list stood behind their end.
+  const askAgain = () => {
+    setFrom(0)
+    answer.again()
+  }
   return (
     <Answered answer={answer}>
       {(coins) => (
         <>
           <p class="quiet">
             {whole(coins.length)} coins when the node was asked.{' '}
-            <button type="button" onClick={answer.again}>
+            <button type="button" onClick={askAgain}>
               Ask again
             </button>
           </p>
