@@ -1,5 +1,5 @@
 import type { Chain } from '../chain/chain.js'
-import { UserError } from '../../base/errors/rule-error.js'
+import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import type { Mempool } from '../mempool/mempool.js'
 import type { ProgramHash } from '../../base/primitives/address.js'
 import type { Env } from '../../base/runtime/env.js'
@@ -17,6 +17,8 @@ export class Miner {
   readonly #producer: Producer
   #cancel: () => void = () => {}
   #stopped = false
+  /** Code or text of the failure that was logged last; undefined once a block was made since. */
+  #failure: string | undefined
 
   constructor(options: MinerOptions) {
     if (options.chain.spec.hasValidators) {
@@ -27,15 +29,26 @@ export class Miner {
   }
 
   start(): void {
-    const { timers, log, chain } = this.#options
+    const { timers, chain } = this.#options
     this.#cancel = timers.after(chain.spec.timing.minInterval, () => {
       this.#producer
         .produce()
-        .catch((error: unknown) => log.warn({ error: String(error) }, 'no block of our own could be made'))
+        .then(
+          (block) => block && (this.#failure = undefined),
+          (error: unknown) => this.#log(error),
+        )
         .finally(() => {
           if (!this.#stopped) this.start()
         })
     })
+  }
+
+  /** Logs a failure once while it lasts: a tip ahead of a clock that was set back refuses each attempt until the clock is there. */
+  #log(error: unknown): void {
+    const failure = error instanceof RuleError ? error.code : String(error)
+    if (failure === this.#failure) return
+    this.#failure = failure
+    this.#options.log.warn({ error: String(error) }, 'no block of our own could be made')
   }
 
   async close(): Promise<void> {
