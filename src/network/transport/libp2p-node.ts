@@ -40,7 +40,14 @@ export interface NodeSettings {
   readonly limits: TransportLimits
   readonly clock: Clock
   /** Multicast DNS: service tag, and callback for an address found; undefined: off. */
-  readonly discovery: { readonly tag: string; found(address: string): void } | undefined
+  readonly discovery:
+    | {
+        readonly tag: string
+        found(address: string): void
+        /** Nothing can be sent, as without a route for multicast, or received. */
+        failed(error: Error): void
+      }
+    | undefined
 }
 
 export type Libp2pNode = Awaited<ReturnType<typeof createLibp2pNode>>
@@ -221,18 +228,40 @@ function gossip({ limits, topics }: NodeSettings) {
 }
 
 /** Multicast DNS outside libp2p's discovery, which would store every address claimed on the local network. */
-function discovery({ tag, found }: NonNullable<NodeSettings['discovery']>) {
+function discovery({ tag, found, failed }: NonNullable<NodeSettings['discovery']>) {
   return (components: Parameters<ReturnType<typeof mdns>>[0]) => {
     const service = mdns({ serviceTag: tag })(components) as ReturnType<ReturnType<typeof mdns>> & {
       start(): Promise<void>
       stop(): Promise<void>
+      readonly mdns?: MulticastSocket
     }
     service.addEventListener('peer', ({ detail: { id, multiaddrs } }) => {
       const remote = multiaddrs.filter((address) => !isLoopback(dialTargetOf(address.getComponents()).host))
       for (const address of remote.length > 0 ? remote : multiaddrs) found(`${address.toString()}/p2p/${id.toString()}`)
     })
-    return { start: () => service.start(), stop: () => service.stop() }
+    const start = async () => {
+      await service.start()
+      if (service.mdns !== undefined) watchSocket(service.mdns, failed)
+    }
+    return { start, stop: () => service.stop() }
   }
+}
+
+/** The part of the package multicast-dns that is watched. */
+interface MulticastSocket {
+  send(packet: unknown, target: unknown, sent?: (error?: Error | null) => void): void
+  on(event: 'error', callback: (error: Error) => void): void
+}
+
+/** Reports what a socket of multicast DNS cannot send: libp2p asks for no result of its questions. */
+function watchSocket(socket: MulticastSocket, failed: (error: Error) => void): void {
+  const { send } = socket
+  socket.send = (packet, target, sent) =>
+    send(packet, target, (error) => {
+      if (error instanceof Error) failed(error)
+      sent?.(error)
+    })
+  socket.on('error', failed)
 }
 
 function isLoopback(host: string): boolean {

@@ -96,10 +96,7 @@ export class Libp2pTransport implements NodeTransport {
       limits: this.#limits,
       clock: env.clock,
       gater: this.#gater(owner),
-      discovery:
-        mdns === true
-          ? { tag: `_didledger-${this.#prefix}._udp.local`, found: (address) => owner.onAddress(address) }
-          : undefined,
+      discovery: mdns === true ? this.#discovery(owner) : undefined,
     })
     const gossip = new Gossip(node.services.gossip as typeof node.services.gossip & GossipService, {
       owner,
@@ -123,6 +120,20 @@ export class Libp2pTransport implements NodeTransport {
     this.#port = listen.port
     this.#addresses = node.getMultiaddrs().map((address) => address.toString())
     this.#nextRound()
+  }
+
+  #discovery(owner: LinkHandler): NonNullable<Parameters<typeof createLibp2pNode>[0]['discovery']> {
+    let isTold = false
+    return {
+      tag: `_didledger-${this.#prefix}._udp.local`,
+      found: (address) => owner.onAddress(address),
+      failed: ({ message }) => {
+        if (isTold) return
+        isTold = true
+        const remedy = 'is there a route for multicast? --peer names nodes without it'
+        this.#options.env.log.warn({ reason: message }, `multicast DNS finds no nodes here: ${remedy}`)
+      },
+    }
   }
 
   dial(address: string): Promise<Link> {

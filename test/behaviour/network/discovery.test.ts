@@ -1,5 +1,8 @@
 import { multiaddr } from '@multiformats/multiaddr'
+import { EventEmitter } from 'node:events'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { systemEnv } from '../../../src/base/runtime/process-env.js'
+import { quietLog } from '../../support/builders/chain.js'
 import { closeNodes, startNode } from '../../support/network/transport.js'
 
 /** Multicast DNS on a machine that may have no network: what it does is written down, what it finds the test says. */
@@ -8,6 +11,10 @@ const services: FakeDiscovery[] = []
 class FakeDiscovery extends EventTarget {
   readonly tag: string
   readonly done: string[] = []
+  readonly mdns = Object.assign(new EventEmitter(), {
+    send: (_packet: unknown, _target: unknown, sent?: (error?: Error) => void) => sent?.(this.fault),
+  })
+  fault: Error | undefined
 
   constructor(tag: string) {
     super()
@@ -49,6 +56,24 @@ describe('discovery in the local network', () => {
     expect(node.owner.found).toEqual(['/ip4/192.0.2.5/tcp/5/p2p/12D3KooWx', '/ip4/127.0.0.1/tcp/6/p2p/12D3KooWy'])
     await node.close()
     expect(service.done).toEqual(['start', 'stop'])
+  })
+
+  it('warns once where nothing can be sent or received', async () => {
+    const warnings: unknown[] = []
+    const log = { ...quietLog(), warn: (...line: unknown[]) => void warnings.push(line) }
+    await startNode({ mdns: true, env: { ...systemEnv(log) } })
+    const [service] = services.splice(0) as [FakeDiscovery]
+    const results: unknown[] = []
+    service.mdns.send({}, undefined, (error) => results.push(error))
+    expect(warnings).toEqual([])
+    service.fault = new Error('send ENETUNREACH 224.0.0.251:5353')
+    service.mdns.send({}, undefined, (error) => results.push(error))
+    service.mdns.send({}, undefined)
+    service.mdns.emit('error', new Error('bind EACCES 0.0.0.0:5353'))
+    expect(results).toEqual([undefined, service.fault])
+    expect(warnings).toEqual([
+      [{ reason: service.fault.message }, expect.stringMatching(/^multicast DNS finds no nodes/)],
+    ])
   })
 
   it('is on request only', async () => {
