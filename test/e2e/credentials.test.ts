@@ -180,6 +180,13 @@ describe('words for mistakes', () => {
     expect(err).toContain(message)
   })
 
+  it.each(['degree.json', 'member.jwt'])('present: the credential %s twice', async (file) => {
+    writeFileSync(path('copy'), `${readFileSync(path(file), 'utf8')}\n`)
+    const args = [file, 'copy', '--devnet-account', '1', '--realm', 'a', '--nonce', 'b']
+    const { code, err } = await didledger('did', 'present', ...args)
+    expect([code, err]).toEqual([2, expect.stringContaining('copy holds a credential that is given twice')])
+  })
+
   it('a file that is no credential is not valid, and says why', async () => {
     for (const text of ['', '{}', 'x', 'a.b.c', readFileSync(path('degree.json'), 'utf8').slice(0, -9)]) {
       writeFileSync(path('odd'), text)

@@ -152,7 +152,9 @@ function claimsOf({ claim = [], claims }: IssueOptions): Record<string, unknown>
 }
 
 async function present(context: CliContext, files: readonly string[], options: PresentOptions): Promise<void> {
-  const credentials = files.map((file) => readTextFile(file, 'credential'))
+  const credentials = files.map((file) => readTextFile(file, 'credential').trim())
+  const again = credentials.findIndex((text, i) => credentials.indexOf(text) < i)
+  if (again >= 0) throw new UserError(`${files[again]} holds a credential that is given twice`, 2)
   const { realm, nonce } = options
   const { by } = await signedBy(context, options)
   const text = presentCredentials(by, { credentials, realm, nonce })
