@@ -28,12 +28,12 @@ export class NodeRefusal extends UserError {
 export class NoAnswer extends UserError {
   /** Description of the failure, without advice. */
   readonly fact: string
-  /** Whether the node may have got the request and acted on it. */
+  /** Whether the node may have got the request and acted on it: unless that is known not to be so. */
   readonly mayHaveArrived: boolean
 
   constructor(
     fact: string,
-    { advice, mayHaveArrived }: { readonly advice?: string; readonly mayHaveArrived: boolean },
+    { advice, mayHaveArrived = true }: { readonly advice?: string; readonly mayHaveArrived?: boolean } = {},
   ) {
     super(advice === undefined ? fact : `${fact}; ${advice}`)
     this.fact = fact
@@ -109,12 +109,13 @@ export function sendBy(other: Send): void {
 /** One HTTP exchange in JSON; fails as {@link exchangeText} does, and for an answer that is no JSON. */
 export async function exchange(url: string, body: unknown, options: HttpOptions): Promise<HttpAnswer> {
   const { response, text } = await exchangeText(url, body, options)
+  const { status } = response
   try {
-    return { status: response.status, body: JSON.parse(text), ...defined({ age: ageIn(response) }) }
+    return { status, body: JSON.parse(text), ...defined({ age: ageIn(response) }) }
   } catch {
-    const fact = `${url} answered HTTP ${response.status} and no JSON: is it a didledger node?`
+    const fact = `${url} answered HTTP ${status} and no JSON: is it a didledger node?`
     // What stands before a node answers for it while it is away.
-    throw response.status < 500 ? new UserError(fact) : new NoAnswer(fact, { mayHaveArrived: true })
+    throw status < 500 ? new UserError(fact) : new NoAnswer(fact)
   }
 }
 
@@ -218,14 +219,14 @@ const commandHint = 'start a chain with "npx didledger devnet", or name a runnin
 function unreachable(url: string, error: unknown, { timeout, hint: advice = commandHint }: HttpOptions): NoAnswer {
   const { origin } = new URL(url)
   if (error instanceof Error && error.name === 'TimeoutError') {
-    return new NoAnswer(`${origin} did not answer within ${timeout / 1000} s`, { mayHaveArrived: true })
+    return new NoAnswer(`${origin} did not answer within ${timeout / 1000} s`)
   }
   const code = causeCode(error)
   const unsent = { advice, mayHaveArrived: false }
   if (code === 'ECONNREFUSED') return new NoAnswer(`no node listens at ${origin}`, unsent)
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return new NoAnswer(`the name ${new URL(url).hostname} cannot be resolved`, unsent)
-  return new NoAnswer(`cannot reach ${origin} (${code ?? innermost(error)})`, { advice, mayHaveArrived: true })
+  return new NoAnswer(`cannot reach ${origin} (${code ?? innermost(error)})`, { advice })
 }
 
 /** Whether the connection ended while the request waited for its answer; a browser does not tell. */
