@@ -13,8 +13,8 @@ const metacharacter = /[\\^$.*+?()[\]{}|]/
  * blanks and hyphens too.
  */
 const escape = /\\(?:x([0-9A-Fa-f]{2})|([nrtf])|([^A-Za-z0-9]))/g
-/** A whole literal, as Java writes one. */
-const literal = /\\(?:Q([^]*?)\\E|[^])/g
+/** A whole literal, as Java writes one; one without its end is taken as far as the text goes, so that each character is looked at once. */
+const literal = /\\(?:Q([^]*?)\\E|Q[^]*|[^])/g
 /** Characters that have a name behind `\`. */
 const named: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', f: '\f' }
 

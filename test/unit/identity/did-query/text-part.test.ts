@@ -54,3 +54,15 @@ it('has the characters that \\ names, as an expression has them, and no class', 
   for (const cut of ['\\Qa', '\\x', '\\x2', '\\x2g', '\\xg2'])
     expect(() => textPart(cut, 'a'), cut).toThrow(/\\ cannot stand/)
 })
+
+it('reads a text of many literals without end once, not once for each', () => {
+  const timed = (count: number) => {
+    const began = performance.now()
+    expect(() => textPart('\\Q'.repeat(count), 'a')).toThrow()
+    return performance.now() - began
+  }
+  const least = (count: number) => Math.min(...Array.from({ length: 5 }, () => timed(count)))
+  least(1000)
+  // By squares it would be 400 times as long.
+  expect(least(100_000)).toBeLessThan(Math.max(1, least(5000)) * 100)
+})
