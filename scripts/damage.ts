@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { BaseChain, checkCut, damage, lastBatches, settle } from '../test/crash/damaged-chain.js'
 import { SeededRandom } from '../test/support/builders/seeded-random.js'
-import { numberIn, scriptArguments } from './script-arguments.js'
+import { countIn, scriptArguments } from './script-arguments.js'
 
 /**
  * npm run damage -- [--rounds N] [--seed S]: damages files of a chain at random positions, N times. Checks that every command
@@ -18,8 +18,8 @@ const { values } = scriptArguments(import.meta.url, {
     from: { type: 'string', default: '1' },
   },
 })
-const [rounds, seed] = [numberIn('rounds', values.rounds), numberIn('seed', values.seed)]
-const from = numberIn('from', values.from)
+const [rounds, seed] = [countIn('rounds', values.rounds), countIn('seed', values.seed)]
+const from = countIn('from', values.from)
 
 const base = await BaseChain.build(new SeededRandom(seed))
 const [started, kinds] = [process.cpuUsage(), new Map<string, number>()]

@@ -8,7 +8,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AuxBlock, AuxTree, legacyTransaction, ParentBlock, targetOf } from './miner/parent.js'
-import { numberIn, refuse, scriptArguments } from './script-arguments.js'
+import { countIn, numberIn, refuse, scriptArguments } from './script-arguments.js'
 
 const { values } = scriptArguments(import.meta.url, {
   options: {
@@ -53,7 +53,7 @@ async function call<T>(method: string, params: object): Promise<Answer<T> | unde
 /** Works for a block until a nonce is found; undefined if the node has another block by then. */
 async function solve(work: Work): Promise<Buffer | undefined> {
   const ours = { chainId: work.chainid, hash: Buffer.from(work.hash, 'hex') }
-  const others = Array.from({ length: numberIn('chains', values.chains, 1) - 1 }, (_, i): AuxBlock => {
+  const others = Array.from({ length: countIn('chains', values.chains, 1) - 1 }, (_, i): AuxBlock => {
     return { chainId: (work.chainid + 1 + i) >>> 0, hash: randomBytes(32) }
   })
   const tree = new AuxTree([ours, ...others])

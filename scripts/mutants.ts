@@ -7,7 +7,7 @@ import type { FileCoverage, Trial } from './mutants/plan.js'
 import { RelatedTests } from './mutants/related.js'
 import type { Numbered } from './mutants/switches.js'
 import { Tree } from './mutants/tree.js'
-import { numberIn, scriptArguments } from './script-arguments.js'
+import { countIn, numberIn, scriptArguments } from './script-arguments.js'
 
 /**
  * npm run mutants -- [--base COMMIT]: changes the lines that differ from COMMIT (main) one at a time, in a copy of the tree: a
@@ -84,7 +84,7 @@ async function main(): Promise<number> {
 
 function chosen(): Mutant[] {
   const { room: rooms, at } = values
-  const [count, seed] = [numberIn('count', values.count, 1), numberIn('seed', values.seed)]
+  const [count, seed] = [countIn('count', values.count, 1), countIn('seed', values.seed)]
   if (at.length > 0) {
     return at.flatMap((place) => {
       const [file = '', line] = place.split(':')
@@ -112,7 +112,7 @@ async function resultsOf(chosenOnes: readonly Mutant[]): Promise<Result[]> {
   const open = drawn(
     chosenOnes.filter((mutant) => reasonOf(mutant) === undefined),
     chosenOnes.length,
-    numberIn('seed', values.seed),
+    countIn('seed', values.seed),
   )
   const mutants = open.map((mutant, i): Numbered => ({ ...mutant, id: i + 1 }))
   const tree = new Tree(root)
@@ -162,7 +162,7 @@ async function withJobs(tree: Tree, seen: ConstructorParameters<typeof Jobs>[1],
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, close)
   try {
-    await jobs.run(plan, { jobs: numberIn('jobs', values.jobs, 1), endAt })
+    await jobs.run(plan, { jobs: countIn('jobs', values.jobs, 1), endAt })
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, close)
     jobs.close()

@@ -5,7 +5,7 @@ import { leafAttack, wholeLeafAttack } from '../test/pools/leaves.js'
 import { runSeed, runSeeds } from '../test/pools/run.js'
 import { poolsOfSeed } from '../test/pools/world.js'
 import { failedSeeds } from './seeds.js'
-import { numberIn, scriptArguments } from './script-arguments.js'
+import { countIn, scriptArguments } from './script-arguments.js'
 
 /**
  * npm run pools -- [--pools N] [--from K] [--jobs J]: runs N random pools, beginning with seed K, in J processes.
@@ -39,12 +39,12 @@ process.exitCode = await main()
 async function main(): Promise<number> {
   if (values.attacks) return runAttacks()
   if (values.seed !== undefined) {
-    console.log(await runSeed(numberIn('seed', values.seed)))
+    console.log(await runSeed(countIn('seed', values.seed)))
     return 0
   }
   const { worker } = values
-  const [from, jobs] = [numberIn('from', values.from), numberIn('jobs', values.jobs, 1)]
-  const seeds = Math.ceil(numberIn('pools', values.pools, 1) / poolsOfSeed)
+  const [from, jobs] = [countIn('from', values.from), countIn('jobs', values.jobs, 1)]
+  const seeds = Math.ceil(countIn('pools', values.pools, 1) / poolsOfSeed)
   const args = (first: number, count: number) => ['--from', String(first), '--pools', String(count * poolsOfSeed)]
   const failed = await failedSeeds({ from, seeds, jobs, worker }, args, runRange)
   if (worker) return 0

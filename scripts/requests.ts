@@ -5,7 +5,7 @@ import { callRpc, type RpcParams } from '../src/clients/client/rpc.js'
 import { end, run } from './bench/processes.js'
 import { answerTo } from './requests/exchange.js'
 import { type Described, type OddRequest, oddRequests } from './requests/odd-requests.js'
-import { numberIn, scriptArguments } from './script-arguments.js'
+import { countIn, scriptArguments } from './script-arguments.js'
 
 /**
  * npm run requests -- --against FOLDER [--count N] [--seed S]: sends the same odd requests (pipelined, malformed, slow, of every method
@@ -38,7 +38,7 @@ async function main(other: string): Promise<number> {
     const first = await startNode(other, chain, '--seed-dids', '30')
     const described = await describedBy(first)
     await first.stop()
-    const requests = oddRequests(described, numberIn('seed', values.seed), numberIn('count', values.count, 1))
+    const requests = oddRequests(described, countIn('seed', values.seed), countIn('count', values.count, 1))
     const open = (checkout: string) => {
       const copy = mkdtempSync(join(folder, 'copy-'))
       cpSync(chain, copy, { recursive: true })
@@ -47,7 +47,7 @@ async function main(other: string): Promise<number> {
     const answersOf = async (checkout: string): Promise<string[]> => {
       const node = await open(checkout)
       const answers: string[] = []
-      await inTurns(requests, numberIn('at', values.at, 1), async (request, i) => {
+      await inTurns(requests, countIn('at', values.at, 1), async (request, i) => {
         answers[i] = await answerTo(request, node)
       })
       await node.stop()

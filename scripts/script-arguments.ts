@@ -29,6 +29,12 @@ export function numberIn(name: string, text: string, least = 0): number {
     : refuse(`--${name} takes a number of at least ${least}, and not ${JSON.stringify(text)}`)
 }
 
+/** The whole number in an argument, `least` or more. */
+export function countIn(name: string, text: string, least = 0): number {
+  const value = numberIn(name, text, least)
+  return Number.isSafeInteger(value) ? value : refuse(`--${name} takes a whole number, and not ${JSON.stringify(text)}`)
+}
+
 /** Ends the script: its arguments are wrong. */
 export function refuse(text: string): never {
   console.error(`${text}\n--help prints what it takes.`)

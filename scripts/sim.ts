@@ -7,7 +7,7 @@ import { scenarioOf } from '../test/sim/scenario.js'
 import { slowScenario } from '../test/sim/slow.js'
 import { stepScenario } from '../test/sim/step.js'
 import { failedSeeds } from './seeds.js'
-import { numberIn, scriptArguments } from './script-arguments.js'
+import { countIn, scriptArguments } from './script-arguments.js'
 
 /**
  * npm run sim -- [--seeds N] [--from K] [--jobs J]: simulates N seeds beginning with K, in J processes. Prints each that breaks
@@ -48,11 +48,11 @@ const defaultSeeds = values.split ? 300 : values.join ? 100 : values.step ? 200 
 process.exitCode = await main()
 
 async function main(): Promise<number> {
-  if (values.seed !== undefined) return replay(numberIn('seed', values.seed))
+  if (values.seed !== undefined) return replay(countIn('seed', values.seed))
   if (values.traces) return compareTraces()
   const { worker } = values
-  const [from, jobs] = [numberIn('from', values.from), numberIn('jobs', values.jobs, 1)]
-  const seeds = values.seeds === undefined ? defaultSeeds : numberIn('seeds', values.seeds, 1)
+  const [from, jobs] = [countIn('from', values.from), countIn('jobs', values.jobs, 1)]
+  const seeds = values.seeds === undefined ? defaultSeeds : countIn('seeds', values.seeds, 1)
   const started = Date.now()
   const kind = (['slow', 'step', 'join', 'split'] as const).filter((one) => values[one]).map((one) => `--${one}`)
   const args = (first: number, count: number) => ['--from', String(first), '--seeds', String(count), ...kind]

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import './compiled.js'
-import { refuse, numberIn, scriptArguments } from '../script-arguments.js'
+import { countIn, refuse, scriptArguments } from '../script-arguments.js'
 import { type Row, tableOf } from './report.js'
 import { comparison, keepResults, keptRows, type KeptRow, readResults } from './results.js'
 
@@ -37,7 +37,7 @@ if (flags.compare === true) {
 }
 const unknown = wanted.filter((name) => !suites.includes(name))
 if (unknown.length > 0) refuse(`no suite ${unknown.join(', ')}; there are ${suites.join(', ')}`)
-const times = numberIn('repeat', flags.repeat, 1)
+const times = countIn('repeat', flags.repeat, 1)
 
 // Another build that this user runs would put its compiled code in the place of the measured one's.
 const compiledCode = mkdtempSync(join(tmpdir(), 'didledger-bench-'))

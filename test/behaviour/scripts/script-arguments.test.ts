@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { headOf, numberIn, scriptArguments } from '../../../scripts/script-arguments.js'
+import { countIn, headOf, numberIn, scriptArguments } from '../../../scripts/script-arguments.js'
 
 /** Scripts whose arguments are read. */
 const scripts = ['bench/main', 'damage', 'miner', 'mutants', 'pools', 'requests', 'sim', 'soak']
@@ -47,7 +47,11 @@ describe('arguments of a script', () => {
     ])
     for (const text of ['x', '', ' ', '-1', '7s', 'NaN']) expect(() => numberIn('n', text)).toThrow('ended with 2')
     expect(() => numberIn('seeds', '0', 1)).toThrow('ended with 2')
-    expect(said.at(-1)).toContain('--seeds takes a number of at least 1, and not "0"')
+    expect([countIn('n', '0'), countIn('n', '7', 7)]).toEqual([0, 7])
+    for (const text of ['1.5', 'Infinity', '9007199254740992', '-1', 'x'])
+      expect(() => countIn('n', text)).toThrow('ended with 2')
+    expect(() => countIn('n', '6', 7)).toThrow('ended with 2')
+    expect(said).toContain('--seeds takes a number of at least 1, and not "0"\n--help prints what it takes.')
   })
 })
 
