@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import { type EventTopic, eventTopics } from '../../base/primitives/chain-event.js'
@@ -8,7 +7,7 @@ import { answerOf, asAny, asInteger, asText, listOf, objectOf } from '../../base
 import { UserError } from '../../base/errors/rule-error.js'
 import { defined } from '../../base/primitives/defined.js'
 import { visible } from '../../base/runtime/visible-text.js'
-import { isInUse } from '../../ledger/storage/care/level/lock.js'
+import { isLeft } from '../../ledger/storage/care/level/lock.js'
 import { DataDirectory } from '../../ledger/storage/directory.js'
 import { callParams } from './call-params.js'
 import type { CliContext } from './cli-context.js'
@@ -135,11 +134,11 @@ async function stop(context: CliContext, flags: OwnersFlags): Promise<void> {
   })
   const latest = performance.now() + stopPatience
   const isOpen = () => dataDir !== undefined && DataDirectory.isOpen(dataDir)
-  const isLeft = dataDir === undefined ? () => false : leftDirectory(dataDir)
+  const endedEarly = dataDir === undefined ? () => false : leftDirectory(dataDir)
   for (;;) {
     const serves = await answers(client)
     if (!serves && !isOpen()) break
-    if (!serves && (await isLeft())) {
+    if (!serves && (await endedEarly())) {
       throw new UserError(
         `the node at ${client.rest} was told to stop, and ended without closing ${dataDir}, as after a kill: its next start checks it`,
       )
@@ -160,19 +159,12 @@ function leftDirectory(dataDir: string): () => Promise<boolean> {
   let looked = -Infinity
   return async () => {
     const now = performance.now()
-    // Windows shows no lock.
-    if (process.platform === 'win32' || now - looked < lockPause) return false
+    if (now - looked < lockPause) return false
     looked = now
-    const isFree = DataDirectory.isOpen(dataDir) && (await isUnlocked(DataDirectory.databaseOf(dataDir)))
+    const isFree = DataDirectory.isOpen(dataDir) && (await isLeft(DataDirectory.databaseOf(dataDir)))
     freeSince = isFree ? (freeSince ?? now) : undefined
     return freeSince !== undefined && now - freeSince >= leftAfter && DataDirectory.isOpen(dataDir)
   }
-}
-
-/** Whether a database is there that no process has open; false where that cannot be seen. */
-async function isUnlocked(database: string): Promise<boolean> {
-  if (!existsSync(database)) return false
-  return !(await isInUse(database).catch(() => true))
 }
 
 async function answers(client: NodeClient): Promise<boolean> {

@@ -7,7 +7,7 @@ import { Database } from '../../../src/ledger/storage/database.js'
 import { changesOf } from '../../../src/ledger/storage/write/row-changes.js'
 import { crc32c, maskCrc } from '../../../src/ledger/storage/care/level/crc32c.js'
 import { levelFiles, readPart } from '../../../src/ledger/storage/care/level/level-files.js'
-import { isInUse, withLock } from '../../../src/ledger/storage/care/level/lock.js'
+import { isInUse, isLeft, withLock } from '../../../src/ledger/storage/care/level/lock.js'
 import { readLog, writeLog } from '../../../src/ledger/storage/care/level/log-records.js'
 import { salvage } from '../../../src/ledger/storage/care/level/salvage.js'
 import { checkTable, mendTable } from '../../../src/ledger/storage/care/level/table-file.js'
@@ -291,5 +291,18 @@ describe('the lock of a database', () => {
     expect(await isInUse(directory)).toBe(false)
     await (await Database.open(directory)).close()
     expect(readdirSync(root).filter((name) => name.endsWith('.lock'))).toEqual([])
+  })
+
+  it('is looked at without making anything where the database was, or may be going', async () => {
+    const directory = copy()
+    const names = () => readdirSync(root).sort()
+    const before = names()
+    expect(await isLeft(directory)).toBe(true)
+    expect(names()).toEqual(before)
+    const looks = Array.from({ length: 20 }, () => isLeft(directory))
+    rmSync(directory, { recursive: true, maxRetries: 10 })
+    await Promise.all(looks)
+    expect(await isLeft(directory)).toBe(false)
+    expect(names()).toEqual(before.filter((name) => !directory.endsWith(name)))
   })
 })
