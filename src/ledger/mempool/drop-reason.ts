@@ -14,6 +14,11 @@ export type DropReason =
   /** The text of a reason that was kept across a restart. */
   | { readonly kind: 'stored'; readonly text: string }
 
+/** The reason of a transaction that a rule refuses. */
+export function refusedBy({ code, message }: { readonly code: string; readonly message: string }): DropReason {
+  return { kind: 'refused', code, detail: message }
+}
+
 /** The reason as clients and rows of the database have it. */
 export function dropText(reason: DropReason): string {
   switch (reason.kind) {

@@ -61,7 +61,7 @@ import type { Overlay } from '../storage/write/overlay.js'
 import { tables } from '../storage/rows/tables.js'
 import { changedBy, returnedBy, transactionsOf } from './changed-blocks.js'
 import { PoolChecks } from './pool-signatures.js'
-import { type DropReason, dropText } from './drop-reason.js'
+import { dropText, refusedBy } from './drop-reason.js'
 import { FeeFloor } from './fee-floor.js'
 import { PoolGraph } from './graph.js'
 import { entryOf, type PoolEntry } from './pool-entry.js'
@@ -71,6 +71,7 @@ import { policy, type PoolLimits } from './policy.js'
 import { Reevaluation, type Waiting } from './reevaluation.js'
 import { RefusedBlocks, type RefusedEntry } from './refused-blocks.js'
 import { Returning } from './returning-operations.js'
+import { Removals } from './removals.js'
 import { Room } from './room.js'
 import { PoolStore } from './store.js'
 import { isUseful, policyOf } from './types/all-policies.js'
@@ -112,6 +113,7 @@ export class Mempool implements ChainIndexer {
   readonly #surroundings: EvaluationContext
   readonly #left: LeftBranches
   readonly #reevaluation: Reevaluation
+  readonly #removals: Removals
   /** The tip on which {@link byFeeRate} is valid; undefined while it is being cleaned for a new one. */
   #validOn: KnownHeader | undefined
   /** Settles when entries removed by the last change of the chain are gone. */
@@ -136,7 +138,7 @@ export class Mempool implements ChainIndexer {
       limits: this.#limits,
       floor: this.#floor,
       graph: () => this.#graph,
-      drop: (entry, needed) => this.#drop([entry], { kind: 'full', needed }),
+      drop: (entry, needed) => this.#removals.drop([entry], { kind: 'full', needed }),
     })
     this.checks = new PoolChecks(options)
     this.refusedBlocks = new RefusedBlocks(this, options)
@@ -157,13 +159,20 @@ export class Mempool implements ChainIndexer {
         const newcomer = new TransactionEvaluation(transaction, this.#surroundings, { former: entry })
         return this.#verifyAndAdd(newcomer, arrival, added === undefined ? { caughtUp } : { caughtUp, added })
       },
-      forget: (transaction, error) => this.#forget(transaction, refusedBy(error)),
+      forget: (transaction, error) => this.#removals.forget(transaction, refusedBy(error)),
       makeRoom: () => this.#room.make(),
       evaluated: () => {
         this.#reevaluations++
         this.#evaluated()
       },
       now: () => options.clock.now(),
+    })
+    this.#removals = new Removals({
+      graph: () => this.#graph,
+      store: this.#store,
+      reevaluation: this.#reevaluation,
+      log: options.log,
+      reevaluate: () => this.#reevaluateAfter(this.#cleaned),
     })
   }
 
@@ -315,19 +324,12 @@ export class Mempool implements ChainIndexer {
   /** Drops expired transactions. */
   async expire(): Promise<void> {
     const oldest = this.#options.clock.now() - this.#limits.expiry
-    await runCooperatively(this.#expireSteps(oldest))
-  }
-
-  *#expireSteps(oldest: number): Steps {
-    for (const entry of this.#graph.entries()) {
-      if (entry.arrival < oldest) yield* this.#dropSteps(entry, { kind: 'expired' })
-      yield
-    }
+    await runCooperatively(this.#removals.expireSteps(oldest))
   }
 
   /** Drops entries that cannot be mined, if still in the pool, with their descendants. */
   async refuse(refused: readonly RefusedEntry[]): Promise<void> {
-    for (const { entry, error } of refused) await runCooperatively(this.#dropSteps(entry, refusedBy(error)))
+    for (const { entry, error } of refused) await runCooperatively(this.#removals.dropSteps(entry, refusedBy(error)))
   }
 
   /**
@@ -338,7 +340,7 @@ export class Mempool implements ChainIndexer {
     await this.settled()
     const entries = txids.flatMap((txid) => this.#graph.get(txid) ?? [])
     const going = this.#graph.withDescendants(entries).map(({ transaction }) => transaction)
-    this.#drop(entries, { kind: 'removed', by })
+    this.#removals.drop(entries, { kind: 'removed', by })
     await this.#store.flushed()
     return going
   }
@@ -440,7 +442,7 @@ export class Mempool implements ChainIndexer {
         arrival,
       }))
       this.#reevaluation.startOver(back)
-      await forEachCooperatively(this.#graph.entries(), (entry) => this.#reevaluateLater(entry))
+      await forEachCooperatively(this.#graph.entries(), (entry) => this.#removals.reevaluateLater(entry))
       if (!reorganised) return
       await this.#left.look()
       // Runs started before did not know the transactions of the left branch, which come first.
@@ -453,14 +455,9 @@ export class Mempool implements ChainIndexer {
     for (const touched of [own, others]) {
       await forEachCooperatively(this.#graph.withDescendants(touched), (entry) => {
         // It may have expired meanwhile.
-        if (this.#graph.get(entry.transaction.hash) === entry) this.#reevaluateLater(entry)
+        if (this.#graph.get(entry.transaction.hash) === entry) this.#removals.reevaluateLater(entry)
       })
     }
-  }
-
-  #reevaluateLater(entry: PoolEntry): void {
-    this.#graph.remove(entry)
-    this.#reevaluation.add(waitingOf(entry))
   }
 
   /** Removes mined transactions, and drops entries that spend the same or are of no use after them. */
@@ -474,7 +471,7 @@ export class Mempool implements ChainIndexer {
       this.#dropUseless(transaction)
       for (const input of transaction.inputs) {
         const rival = this.#graph.spender(input)
-        if (rival !== undefined) yield* this.#dropSteps(rival, { kind: 'spent', by: transaction.txid })
+        if (rival !== undefined) yield* this.#removals.dropSteps(rival, { kind: 'spent', by: transaction.txid })
         yield
       }
     }
@@ -485,7 +482,7 @@ export class Mempool implements ChainIndexer {
     const { subject, replacement } = policyOf(mined)
     const entry = subject && this.#graph.ofSubject(subject(mined.payload))
     if (entry === undefined || replacement === undefined || this.isMineable(entry)) return
-    this.#drop([entry], { kind: replacement.reason, by: mined.txid })
+    this.#removals.drop([entry], { kind: replacement.reason, by: mined.txid })
   }
 
   #reevaluateAfter(cleaned: Promise<void>): void {
@@ -549,10 +546,10 @@ export class Mempool implements ChainIndexer {
         continue
       }
       // First, since no operation that returns may follow them.
-      this.#replaceOutbid(outbid, transaction)
+      this.#removals.replaceOutbid(outbid, transaction)
       const { replacement } = policyOf(transaction)
       if (replacement !== undefined) {
-        this.#replace(replaced, { kind: replacement.reason, by: transaction.txid }, returning)
+        this.#removals.replace(replaced, { kind: replacement.reason, by: transaction.txid }, returning)
       }
       const entry = entryOf(transaction, connected, arrival)
       this.#graph.add(entry)
@@ -562,67 +559,6 @@ export class Mempool implements ChainIndexer {
       return entry
     }
   }
-
-  /** Drops entries on which nothing builds. */
-  #replaceOutbid(outbid: readonly PoolEntry[], { txid }: Transaction): void {
-    for (const entry of outbid) {
-      this.#graph.remove(entry)
-      this.#forget(entry.transaction, { kind: 'replaced', by: txid })
-    }
-  }
-
-  /** Drops replaced entries, but for those that return. */
-  #replace(replaced: readonly PoolEntry[], reason: DropReason, returning: Returning): void {
-    for (const entry of replaced) this.#graph.remove(entry)
-    for (const entry of replaced) if (!returning.add(entry)) this.#forget(entry.transaction, reason)
-  }
-
-  /** Drops an entry, if still in the pool, with its descendants: one leaf after another, so that the rest is valid in between. */
-  *#dropSteps(entry: PoolEntry, reason: DropReason): Steps {
-    if (this.#graph.get(entry.transaction.hash) !== entry) return
-    if (entry.did?.credential !== undefined) {
-      this.#drop([entry], reason)
-      return
-    }
-    for (let leaf = this.#graph.leafOf(entry); leaf !== undefined; leaf = this.#graph.leafOf(entry)) {
-      this.#drop([leaf], reason)
-      yield
-    }
-  }
-
-  /**
-   * Drops entries and their descendants. What follows a declare or revoke may hold without it, as that changes no DID: unless the
-   * pool is full, or all of them are to go, it is re-evaluated.
-   */
-  #drop(entries: readonly PoolEntry[], reason: DropReason): void {
-    if (entries.length === 0) return
-    const own = new Set(entries)
-    const mayStay =
-      reason.kind !== 'full' && reason.kind !== 'removed' && entries.every(({ did }) => did?.credential !== undefined)
-    for (const entry of this.#graph.withDescendants(entries)) {
-      this.#graph.remove(entry)
-      if (mayStay && !own.has(entry)) this.#reevaluation.add(waitingOf(entry))
-      else this.#forget(entry.transaction, reason)
-    }
-    if (mayStay) this.#reevaluateAfter(this.#cleaned)
-  }
-
-  #forget({ hash, txid }: Transaction, reason: DropReason): void {
-    this.#options.log.debug({ txid, reason: dropText(reason) }, 'a transaction left the pool')
-    this.#written(this.#store.drop(hash, reason))
-  }
-
-  #written(write: Promise<void>): void {
-    write.catch((error: unknown) => this.#options.log.error({ error: String(error) }, 'the pool cannot be written'))
-  }
-}
-
-function refusedBy({ code, message }: RuleError): DropReason {
-  return { kind: 'refused', code, detail: message }
-}
-
-function waitingOf(entry: PoolEntry): Waiting {
-  return { transaction: entry.transaction, arrival: entry.arrival, entry }
 }
 
 /** Order of operations by what they refuse after them: a revoke the declare, a deactivate everything. */

@@ -21,6 +21,10 @@ export interface Waiting {
   readonly entry?: PoolEntry
 }
 
+export function waitingOf(entry: PoolEntry): Waiting {
+  return { transaction: entry.transaction, arrival: entry.arrival, entry }
+}
+
 export interface ReevaluationOptions {
   readonly left: LeftBranches
   readonly store: PoolStore
