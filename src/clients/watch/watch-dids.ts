@@ -2,7 +2,7 @@
  * Tells when DIDs change, by proofs alone: nodes say that something happened, and a light resolver proves what.
  *
  *   WebSocket of a node -> followEvents: `documents` of the DIDs or the condition      a hint, which is not believed
- *     -> provedState: all operations of the DID          repeated until a block at least as high as that of the hint is proved
+ *  tell-changes -> provedState: all operations of the DID          repeated until a block at least as high as that of the hint is proved
  *     -> messageOf, revertOf -> the reader -> save        a message is told again after a crash, with the same id
  *   now and then all DIDs of a list are proved without a hint: that finds what a node withholds
  *
