@@ -19,7 +19,7 @@ const unfinished = /\u{1b}(?:\[\[?[0-?]*[ -/]*|O)?$/u
 
 /**
  * Asks for lines without echo: a function that shows a question on the terminal, never in a file, and returns one line of it. Ctrl-C → {@link
- * UserError}. Ctrl-U erases the line, Ctrl-W a word; other control characters but the tab are no part of a line. Text behind the end of a
+ * UserError}, and so is Ctrl-D in an empty line. Ctrl-U erases the line, Ctrl-W a word; other control characters but the tab are no part of a line. Text behind the end of a
  * line, as of several lines that are pasted at once, is for the next question.
  */
 export function hiddenPrompt(
@@ -98,7 +98,8 @@ class TypedText {
     const isSecond = character === '\n' && this.#isAfterReturn
     this.#isAfterReturn = character === '\r'
     if (isSecond) return undefined
-    if (character === keys.cancel) return 'cancel'
+    // Ctrl-D in an empty line is the end of the input, as in a shell.
+    if (character === keys.cancel || (character === keys.end && this.#line.length === 0)) return 'cancel'
     if (character === '\r' || character === '\n' || character === keys.end) {
       return { text: this.#line.splice(0).join('') }
     }

@@ -91,6 +91,8 @@ it('takes an empty line between others for an answer', async () => {
 })
 
 it.each([
+  ['Ctrl-D in an empty line', (terminal: FakeTerminal) => terminal.type('\u0004'), 'cancelled'],
+  ['Ctrl-D in a line that was erased', (terminal: FakeTerminal) => terminal.type('on\u0015\u0004'), 'cancelled'],
   ['Ctrl-C', (terminal: FakeTerminal) => terminal.type('on\u0003e\r'), 'cancelled'],
   ['the end of the terminal', (terminal: FakeTerminal) => terminal.emit('end'), 'cancelled: the terminal is closed'],
   [
