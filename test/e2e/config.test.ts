@@ -119,6 +119,12 @@ describe('the configuration of a node', () => {
       /^error: devnet\.blockTime \(environment DIDLEDGER_DEVNET_BLOCK_TIME\) cannot be used where devnet\.automine \(flag --no-automine\) is false\n$/,
     ],
     ['no chain', ['start'], {}, /^error: which chain\?/],
+    [
+      'a directory without a chain',
+      ['start', '--data-dir', '/nowhere/data'],
+      {},
+      /^error: \/nowhere\/data does not tell which chain it holds: name its spec with --genesis FILE\n$/,
+    ],
   ])('is refused for %s, with exit code 2 and no stack', async (_, args, env, message) => {
     const { code, out, err } = await run(args, { env })
     expect({ code, out }).toEqual({ code: 2, out: '' })

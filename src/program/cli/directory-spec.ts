@@ -6,7 +6,7 @@ import { readHead } from '../../ledger/state/state-head.js'
 import { CodecError, Reader } from '../../base/primitives/codec.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { UserError } from '../../base/errors/rule-error.js'
-import { shippedSpecs } from '../../node/library/shipped.js'
+import { isShippedSpec, shippedSpecs } from '../../node/library/shipped.js'
 import { displayHash, equalBytes, toHex } from '../../base/primitives/bytes.js'
 import { genesisBlock } from '../../base/primitives/genesis.js'
 import type { Spec } from '../../base/primitives/spec.js'
@@ -86,6 +86,11 @@ function genesisOfHead(bytes: Uint8Array): Hash | undefined {
     if (error instanceof CodecError) return undefined
     throw error
   }
+}
+
+/** Whether a chain is one of those that come with the package. */
+export function isShippedChain(spec: Spec): boolean {
+  return isShippedSpec(spec.name) && genesisOf(loadSpec(spec.name)) === genesisOf(spec)
 }
 
 /** `genesis`: in hex, internal order. */

@@ -1,12 +1,13 @@
 import { type Command, Option } from 'commander'
 import { UserError } from '../../base/errors/rule-error.js'
-import { isShippedSpec } from '../../node/library/shipped.js'
 import { nodeOptions } from '../../node/node-options.js'
 import type { NodeValidator } from '../../node/node.js'
 import { defined } from '../../base/primitives/defined.js'
+import type { Spec } from '../../base/primitives/spec.js'
 import { storageOptions } from '../../ledger/storage/storage-options.js'
 import type { CliContext } from './cli-context.js'
 import { waysToSet, withConfig } from './config-options.js'
+import { heldSpec, isShippedChain } from './directory-spec.js'
 import { namingTheRepair } from './repair-hint.js'
 import { defaultDataDir } from './chain-data-dir.js'
 import { loadSpec } from './load-spec.js'
@@ -23,9 +24,8 @@ interface StartFlags extends RunOptions {
 export function registerStart(program: Command, context: CliContext): void {
   withConfig<StartFlags>(program.command('start'), 'start', context, async (config, flags) => {
     const genesis = config.tuning.node?.genesis
-    if (genesis === undefined) throw new UserError(`which chain? Give ${waysToSet(nodeOptions.genesis)}`, 2)
-    const spec = loadSpec(genesis)
     const chosenDir = config.tuning.storage?.dataDir
+    const spec = await specOf(genesis, chosenDir)
     const dataDir = chosenDir ?? defaultDataDir(context, spec)
     const peering = peeringOf(config, spec)
     const follow = followOf(config, spec)
@@ -38,7 +38,7 @@ export function registerStart(program: Command, context: CliContext): void {
         const all = [
           ...lines,
           ...(chosenDir === undefined ? ['          (of this chain, and used again; --data-dir chooses another)'] : []),
-          ...(isShippedSpec(genesis) ? ['', ...trialWarning] : []),
+          ...(isShippedChain(spec) ? ['', ...trialWarning] : []),
         ]
         return { value: start, lines: all }
       }),
@@ -63,9 +63,17 @@ export function registerStart(program: Command, context: CliContext): void {
         'start --genesis corp.json --data-dir ./data --validator-key validator-1.key --peer 192.0.2.7:20338',
         'start --genesis corp.json --data-dir ./data --follow http://192.0.2.7:20334 --prune 1000',
         'start --genesis pow',
+        'start --data-dir ./data',
         'start --config node.json5 --print-config',
       ),
     )
+}
+
+/** The chain that is named, else the one of the data directory. */
+async function specOf(genesis: string | undefined, dataDir: string | undefined): Promise<Spec> {
+  if (genesis !== undefined) return loadSpec(genesis)
+  if (dataDir !== undefined) return heldSpec(dataDir)
+  throw new UserError(`which chain? Give ${waysToSet(nodeOptions.genesis)}, or --data-dir with a chain in it`, 2)
 }
 
 const trialWarning = [

@@ -2,8 +2,8 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
-import { heldSpec, specOfBlocks } from '../../../../src/program/cli/directory-spec.js'
-import { loadSpec } from '../../../../src/program/cli/load-spec.js'
+import { heldSpec, isShippedChain, specOfBlocks } from '../../../../src/program/cli/directory-spec.js'
+import { loadSpec, specIn } from '../../../../src/program/cli/load-spec.js'
 import { genesisBlock } from '../../../../src/base/primitives/genesis.js'
 import { DataDirectory } from '../../../../src/ledger/storage/directory.js'
 import { Workbench } from '../../../support/process/workbench.js'
@@ -22,6 +22,12 @@ async function directoryOf({ name, genesis }: { name: string; genesis: Uint8Arra
   return path
 }
 const claimOf = (spec: ReturnType<typeof loadSpec>) => ({ name: spec.name, genesis: genesisBlock(spec).header.hash })
+
+it('a shipped chain is known by name and genesis block', () => {
+  expect([isShippedChain(loadSpec('pow')), isShippedChain(own)]).toEqual([true, false])
+  const namesake = specIn(JSON.stringify({ ...(JSON.parse(own.text) as object), name: 'pow' }), 'own.json')
+  expect(isShippedChain(namesake)).toBe(false)
+})
 
 describe('the spec of the chain in a directory', () => {
   it('is the one that it keeps', async () => {
