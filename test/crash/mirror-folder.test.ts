@@ -30,17 +30,23 @@ const namesOf = (round: number) =>
     (hash) => `map/${hash.slice(0, 2)}/${hash}`,
   )
 
-/** Starts a writer at a round, and kills it some time after it has opened the folder; returns the last round that it had done. */
+/** Starts a writer at a round, and kills it some rounds and some time after it has opened the folder; returns the last round that it had done. */
 async function writeAndKill(begin: number): Promise<number> {
   const child = startChild(process.execPath, [writer, module.href, folder, String(begin)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = new Promise((resolve) => child.once('close', (_, signal) => resolve(signal)))
   let done = begin - 1
+  // A time alone is too short for a round where the machine is busy.
+  const last = done + random.below(5)
+  const kill = async () => {
+    await sleep(random.below(30))
+    child.kill('SIGKILL')
+  }
   for await (const line of createInterface({ input: child.stdout as Readable })) {
     const [word, round] = line.split(' ')
-    if (word === 'writing') void sleep(random.below(120)).then(() => child.kill('SIGKILL'))
-    else done = Number(round)
+    if (word !== 'writing') done = Number(round)
+    if (done === last) void kill()
   }
   expect(await ended).toBe('SIGKILL')
   return done
