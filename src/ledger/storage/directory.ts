@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { UserError } from '../../base/errors/rule-error.js'
 import { toHex } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
@@ -45,6 +45,7 @@ export class DataDirectory {
       throw failure instanceof StorageError ? failure : new UserError(`${doing}: ${(error as Error).message}`)
     }
     const directory = new DataDirectory(path, false)
+    directory.#refuseDatabase()
     await directory.#finishReplacing()
     return directory
   }
@@ -184,6 +185,12 @@ export class DataDirectory {
   /** The chain's spec. */
   get specFile(): string {
     return filesOf(this.path).specFile
+  }
+
+  /** Throws for the database of a data directory, in which another chain would begin. */
+  #refuseDatabase(): void {
+    if (existsSync(this.claimFile) || !existsSync(join(this.path, 'CURRENT'))) return
+    throw new UserError(`${this.path} is a database, and no data directory; that may be ${dirname(this.path)}`)
   }
 
   /** Completes a {@link replace} that a kill interrupted: its first half only follows a complete rebuild. */
