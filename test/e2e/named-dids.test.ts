@@ -66,7 +66,12 @@ describe('a DID of three people, two of whom sign', () => {
     const early = await as(0, 'name', 'publish', file('club.json'))
     expect([early.code, early.err]).toEqual([1, expect.stringContaining('1 more of the controllers')])
     expect((await as(0, 'name', 'sign', file('club.json'))).err).toContain('has signed it already')
+    const piped = await new CommandProcess(['--devnet-account', '1', '--rest', node.line.rest], {
+      through: ['sh', '-c', `cat ${file('club.json')} | "$1" "$2" did name sign - "$3" "$4" "$5" "$6"`, 'sh'],
+    }).finished
+    expect(piped).toMatchObject({ code: 0, err: expect.stringContaining('to standard output') })
     const signed = await as(1, 'name', 'sign', file('club.json'))
+    expect(JSON.parse(piped.out)).toMatchObject({ operation: 'create' })
     const added = [0, 1, 2].map((i) => ({ member: 'controller', id: did(i), after: did(i) }))
     expect(signed).toMatchObject({ code: 0 })
     const { changes } = JSON.parse(signed.out) as { changes: unknown[] }

@@ -44,6 +44,15 @@ describe('a payment', () => {
     expect((await node.client.balance(devnetAccount(5).address)) - before).toBe(100_000_000n)
   })
 
+  it('goes from command to command through pipes', async () => {
+    const at = `--rest ${node.line.rest}`
+    const script = `"$@" wallet build --to ${payee.address} --amount 1 --devnet-account 1 -o - ${at} |
+      "$@" wallet sign - --devnet-account 1 | "$@" wallet send - ${at}`
+    const { code, out, err } = await new CommandProcess([], { through: ['sh', '-c', script, 'sh'] }).finished
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('Sent and mined.') })
+    expect(err).toContain('wrote standard output')
+  })
+
   it('pays the price of a byte that is wanted, or its fee out of the amount', async () => {
     const send = (...args: string[]) => runJson('wallet', 'send', ...from, '--to', other.address, ...args, ...rest)
     const { txid, fee } = await send('--amount', '1', '--fee-rate', '20')

@@ -3,7 +3,7 @@ import { didMethod } from '../../base/primitives/did-method.js'
 import { defined } from '../../base/primitives/defined.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import { NodeClient } from '../../clients/client/node-client.js'
-import { readTextFile, writeFileAtomically } from '../../clients/wallet/files.js'
+import { readTextFile } from '../../clients/wallet/files.js'
 import {
   issueCredential,
   issueCredentialJwt,
@@ -30,6 +30,7 @@ import {
 import { controllersOf, currentIdentity } from './current-identity.js'
 import { changedExpiry, chainNow, type ExpiryOptions, newExpiry, withExpiry } from './expiry.js'
 import { keyChoice, type SignOptions, withSigning } from './key-options.js'
+import { shownFile, writeText } from './named-files.js'
 import { examples, report, sameOptions, shellWord } from './print-output.js'
 import { accountAndOthers, publicAccount } from './signing-account.js'
 import { chainIds } from '../../identity/did/chain-ids.js'
@@ -211,10 +212,10 @@ function handOver(
 ): void {
   const { value, said, next, more = [] } = texts
   if (options.output === undefined) return report(context, options, value, text.split('\n'))
-  writeFileAtomically(options.output, `${text}\n`, { mode: 0o644 })
-  report(context, options, { ...value, file: options.output }, [
+  const words = writeText(context, options.output, `${text}\n`, { mode: 0o644 })
+  report(words, options, { ...value, file: options.output }, [
     said,
-    `Wrote it to ${options.output}; nothing was sent.`,
+    `Wrote it to ${shownFile(options.output)}; nothing was sent.`,
     ...more,
     ...(next === undefined
       ? []

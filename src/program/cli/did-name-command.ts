@@ -11,7 +11,6 @@ import { capitalsFault, isDidName, nameRule } from '../../base/primitives/did-na
 import { didMethod } from '../../base/primitives/did-method.js'
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import { authenticationKeys, signingKey } from '../../clients/wallet/document-keys.js'
-import { readTextFile, writeFileAtomically } from '../../clients/wallet/files.js'
 import {
   changedDraft,
   type Controller,
@@ -43,7 +42,9 @@ import {
 } from './document-options.js'
 import { chainNow, newExpiry } from './expiry.js'
 import { keyChoice, type KeyOptions, type SignOptions, withKeys, withSigning } from './key-options.js'
+import { shownFile, wordsBeside, writeText } from './named-files.js'
 import { columnLines, examples, linesText, report, sameOptions, shellWord } from './print-output.js'
+import { readTextOnce } from './read-once.js'
 import { accountAndOthers, publicAccount } from './signing-account.js'
 
 interface ControlOptions {
@@ -208,12 +209,12 @@ async function show(context: CliContext, file: string, options: OutputOptions & 
 
 async function sign(context: CliContext, file: string, options: OperationOptions): Promise<void> {
   const shown = await held(new NodeClient(options), file)
-  // Before the wallet is opened: who is asked for its password has seen for what.
-  if (!options.json) context.out(linesText([...heldLines(shown), '']))
-  const { now, controller } = await opened(context, options)
-  const created = formatDate(now)
   // What it reads it replaces, unless another file is named.
   const into = { ...options, output: options.output ?? file, replace: options.output === undefined }
+  // Before the wallet is opened: who is asked for its password has seen for what.
+  if (!options.json) wordsBeside(context, into.output).out(linesText([...heldLines(shown), '']))
+  const { now, controller } = await opened(context, options)
+  const created = formatDate(now)
   if ('ticket' in shown) {
     const { ticket: given, document } = shown
     writeTicket(context, signTicket(given, controller, document, created), document, into)
@@ -349,13 +350,13 @@ function writeDraft(
   more: { readonly changes?: readonly DraftChange[] } = {},
 ): void {
   const file = options.output as string
-  writeFileAtomically(file, draftText(draft), { mode: 0o644, ...defined({ replace: options.replace }) })
+  const words = writeText(context, file, draftText(draft), { mode: 0o644, ...defined({ replace: options.replace }) })
   const missing = missingProofs(draft)
   const verb = missing === 0 ? 'publish' : 'sign'
-  report(context, options, { did: draft.document.id, file, missing, ...more }, [
+  report(words, options, { did: draft.document.id, file, missing, ...more }, [
     missing === 0
-      ? `Wrote the ${draft.operation} of ${draft.document.id} to ${file}: it has all its signatures; nothing was sent.`
-      : `Wrote the ${draft.operation} of ${draft.document.id} to ${file}: ${missing} more of ${others(draft).join(', ')} have to sign.`,
+      ? `Wrote the ${draft.operation} of ${draft.document.id} to ${shownFile(file)}: it has all its signatures; nothing was sent.`
+      : `Wrote the ${draft.operation} of ${draft.document.id} to ${shownFile(file)}: ${missing} more of ${others(draft).join(', ')} have to sign.`,
     `Next: npx didledger did name ${verb} ${shellWord(file)}${missing === 0 ? sameOptions(options) : ''}`,
   ])
 }
@@ -369,25 +370,25 @@ function writeTicket(
   const file = options.output
   if (file === undefined)
     throw new UserError('give -o FILE: the ticket goes to the others, and to who takes the DID', 2)
-  writeFileAtomically(file, ticketText(signed), { mode: 0o644, ...defined({ replace: options.replace }) })
+  const words = writeText(context, file, ticketText(signed), { mode: 0o644, ...defined({ replace: options.replace }) })
   const missing = neededControllers({ ...defined({ multisig }) }) - signed.proofs.length
   const verb = missing === 0 ? 'transfer' : 'sign'
-  report(context, options, { did: signed.id, to: signed.to, file, missing }, [
+  report(words, options, { did: signed.id, to: signed.to, file, missing }, [
     missing === 0
-      ? `Wrote the ticket for ${signed.id} to ${file}: ${signed.to} can take it.`
-      : `Wrote the ticket for ${signed.id} to ${file}: ${missing} more of ${controllers.join(', ')} have to sign.`,
+      ? `Wrote the ticket for ${signed.id} to ${shownFile(file)}: ${signed.to} can take it.`
+      : `Wrote the ticket for ${signed.id} to ${shownFile(file)}: ${missing} more of ${controllers.join(', ')} have to sign.`,
     `Next: npx didledger did name ${verb} ${shellWord(file)}`,
   ])
 }
 
 function isDraft(file: string): boolean {
-  return /"operation"\s*:/.test(readTextFile(file, 'draft or ticket'))
+  return /"operation"\s*:/.test(readTextOnce(file, 'draft or ticket'))
 }
 
 function draftIn(file: string): NamedDraft {
-  return readHeld(file, 'draft', () => readDraft(readTextFile(file, 'draft')))
+  return readHeld(file, 'draft', () => readDraft(readTextOnce(file, 'draft')))
 }
 
 function ticketIn(file: string): Ticket {
-  return readHeld(file, 'ticket', () => readTicket(readTextFile(file, 'ticket')))
+  return readHeld(file, 'ticket', () => readTicket(readTextOnce(file, 'ticket')))
 }

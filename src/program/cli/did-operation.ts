@@ -16,7 +16,6 @@ import {
 import type { SigningAccount } from '../../clients/wallet/accounts.js'
 import { buildDidTransaction } from '../../clients/wallet/build-transaction.js'
 import { didOfOperation, parseDid } from '../../clients/wallet/did-identity.js'
-import { writeFileAtomically } from '../../clients/wallet/files.js'
 import { buildWithin } from '../../clients/wallet/pending-coins.js'
 import { specificationIn } from '../../clients/wallet/terms.js'
 import {
@@ -41,6 +40,7 @@ import {
   withWallet,
 } from './command-options.js'
 import { pendingCreate } from './current-identity.js'
+import { shownFile, writeText } from './named-files.js'
 import { formatTable, report, sameOptions, shellWord } from './print-output.js'
 import { requireRoom } from './require-room.js'
 
@@ -62,7 +62,7 @@ export function withPayment(command: Command): Command {
 
 export function withOperation(command: Command): Command {
   return withPayment(command)
-    .option('-o, --output <file>', 'write the signed operation to a file and send nothing')
+    .option('-o, --output <file>', 'write the signed operation to a file, - for standard output, and send nothing')
     .option(
       '--specification <text>',
       'another one of those that the chain accepts, for SDKs that read no other (default: the first)',
@@ -109,9 +109,9 @@ export async function finish(
   requireRoom(operation)
   if (options.output !== undefined) {
     const json = operationJson(operation)
-    writeFileAtomically(options.output, `${JSON.stringify(json, null, 2)}\n`, { mode: 0o644 })
-    report(context, options, { did, file: options.output, operation: json }, [
-      `Wrote the signed ${operation.operation} of ${did} to ${options.output}; nothing was sent.`,
+    const words = writeText(context, options.output, `${JSON.stringify(json, null, 2)}\n`, { mode: 0o644 })
+    report(words, options, { did, file: options.output, operation: json }, [
+      `Wrote the signed ${operation.operation} of ${did} to ${shownFile(options.output)}; nothing was sent.`,
       `Next: npx didledger did publish ${shellWord(options.output)}${sameOptions(options)}`,
     ])
     return

@@ -2,6 +2,7 @@ import { fstatSync, statSync } from 'node:fs'
 import { UserError } from '../../base/errors/rule-error.js'
 import { replaceFile } from '../../ledger/storage/replace-file.js'
 import { onFile } from '../../node/on-file.js'
+import { writeFileAtomically } from '../../clients/wallet/files.js'
 import type { CliContext } from './cli-context.js'
 
 /**
@@ -19,6 +20,31 @@ export async function writeOutput(
   }
   await onFile(file, () => (isOutput ? writeAll(context, pieces) : replaceFile(file, pieces, 0o666)))
   return isOutput ? { ...context, out: context.err } : context
+}
+
+/**
+ * Writes a text to a file that the caller names, `-` being standard output; an existing file is a {@link UserError} without `replace`. Returns
+ * the context for the words of the command, as {@link writeOutput} does.
+ */
+export function writeText(
+  context: CliContext,
+  file: string,
+  text: string,
+  options: { readonly mode: number; readonly replace?: boolean },
+): CliContext {
+  if (file === '-') context.out(text)
+  else writeFileAtomically(file, text, options)
+  return wordsBeside(context, file)
+}
+
+/** The context for the words of a command that writes a file. */
+export function wordsBeside(context: CliContext, file: string | undefined): CliContext {
+  return file === '-' ? { ...context, out: context.err } : context
+}
+
+/** A file that the caller names, in words. */
+export function shownFile(file: string): string {
+  return file === '-' ? 'standard output' : file
 }
 
 /** The path of a file that the caller names, `-` being standard input. */

@@ -9,9 +9,10 @@ import { payerOf } from '../../clients/wallet/build-transaction.js'
 import { isComplete, type ProgramSignatures, transactionSignatures } from '../../clients/wallet/multisig-signatures.js'
 import { isSigned, signatureCount } from '../../clients/wallet/sign-transaction.js'
 import { feeOf, type TransactionFile, transactionFileJson } from '../../clients/wallet/transaction-file.js'
-import { writeTransactionFile } from '../../clients/wallet/transaction-on-disk.js'
+import { transactionFileText } from '../../clients/wallet/transaction-on-disk.js'
 import type { CliContext } from './cli-context.js'
 import type { OutputOptions } from './command-options.js'
+import { writeText } from './named-files.js'
 import { formatTable, report, shellWord } from './print-output.js'
 
 /**
@@ -65,10 +66,10 @@ export function reportFile(
   options: OutputOptions,
   { output, file, said, next, missing }: WrittenFile,
 ): void {
-  writeTransactionFile(output, file)
+  const words = writeText(context, output, transactionFileText(file), { mode: 0o644 })
   const signatures = signaturesJson(file.transaction)
   const json = { file: output, ...transactionFileJson(file), ...defined({ missing }), signatures }
-  report(context, options, json, [said, ...fileLines(file), '', ...next])
+  report(words, options, json, [said, ...fileLines(file), '', ...next])
 }
 
 interface WrittenFile {
@@ -113,9 +114,10 @@ export function nextStep(path: string, transaction: Transaction): string[] {
 
 /**
  * The file name after `path`: with `.signed`, and while multisig signatures are missing their number, so that each owner's file
- * has its own name.
+ * has its own name. What came by standard input leaves by standard output.
  */
 export function signedPath(path: string, transaction: Transaction): string {
+  if (path === '-') return path
   const base = path.replace(/\.[^./]*$/, '').replace(/\.signed-\d+$/, '')
   const open = incomplete(transaction).filter(({ kind }) => kind === 'multisig')
   const present = open.reduce((sum, program) => sum + program.present, 0)

@@ -2,9 +2,9 @@ import { type Command, Option } from 'commander'
 import { formatPrivateKey, formatPublicKey, type KeyForm, keyForms } from '../../base/crypto/key-forms.js'
 import { UserError } from '../../base/errors/rule-error.js'
 import type { KeyPair } from '../../clients/wallet/accounts.js'
-import { writeFileAtomically } from '../../clients/wallet/files.js'
 import type { CliContext } from './cli-context.js'
 import { type WalletOptions, withOutput, withWallet } from './command-options.js'
+import { shownFile, writeText } from './named-files.js'
 import { examples, report } from './print-output.js'
 import { publicAccount, signingAccount } from './signing-account.js'
 
@@ -37,9 +37,9 @@ async function exportKey(context: CliContext, options: ExportOptions): Promise<v
     report(context, options, { ...result, [member]: text }, text.trimEnd().split('\n'))
     return
   }
-  writeFileAtomically(output, `${text.trimEnd()}\n`, { mode: options.public ? 0o644 : 0o600 })
+  const words = writeText(context, output, `${text.trimEnd()}\n`, { mode: options.public ? 0o644 : 0o600 })
   const what = options.public ? 'public key' : 'private key; keep the file to yourself'
-  report(context, options, { ...result, file: output }, [`Wrote ${output}: the ${what}.`])
+  report(words, options, { ...result, file: output }, [`Wrote ${shownFile(output)}: the ${what}.`])
 }
 
 function named(options: ExportOptions): { readonly account: number; readonly did: string } {

@@ -19,6 +19,7 @@ import {
   withOutput,
 } from './command-options.js'
 import { publicKeyArgument } from './key-options.js'
+import { shownFile } from './named-files.js'
 import { examples, report, formatTable } from './print-output.js'
 import { publicAccount } from './signing-account.js'
 import { nextStep, reportFile, signedPath } from './transaction-report.js'
@@ -53,7 +54,10 @@ export function registerMultisig(wallet: Command, context: CliContext): void {
     .action((options: KeysOptions & BuildOptions) => buildFile(context, accountOf(options).code, options))
   withOutput(multisig.command('combine <files...>'))
     .description('put the signatures of copies of one transaction file into one; needs no node')
-    .option('-o, --output <file>', 'file to write (default: the name of the first with .signed.json)')
+    .option(
+      '-o, --output <file>',
+      'file to write, - for standard output (default: the name of the first with .signed.json)',
+    )
     .addHelpText('after', examples('wallet multisig combine alice.json bob.json -o shared.signed.json'))
     .action((files: string[], options: OutputOptions & { output?: string }) => combine(context, files, options))
 }
@@ -118,6 +122,6 @@ function combine(context: CliContext, paths: readonly string[], options: OutputO
   }
   const file = { transaction, ...defined({ spent }) }
   const output = options.output ?? signedPath(paths[0] as string, transaction)
-  const said = `Combined ${paths.length} files; wrote ${output}.`
+  const said = `Combined ${paths.length} files; wrote ${shownFile(output)}.`
   reportFile(context, options, { output, file, said, next: nextStep(output, transaction) })
 }

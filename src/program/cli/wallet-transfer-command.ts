@@ -38,6 +38,7 @@ import {
   withSending,
   withWallet,
 } from './command-options.js'
+import { shownFile } from './named-files.js'
 import { examples, report, sameOptions, shellWord, formatTable } from './print-output.js'
 import { listAccounts, publicAccount, signingAccount, signingAccounts } from './signing-account.js'
 import {
@@ -83,7 +84,10 @@ export function registerTransfers(wallet: Command, context: CliContext): void {
     )
   withWallet(withOutput(wallet.command('sign <file>')))
     .description('sign a transaction file with the keys of a wallet, or with that of --account; needs no node')
-    .option('-o, --output <file>', 'file to write (default: the name of the file with .signed.json)')
+    .option(
+      '-o, --output <file>',
+      'file to write, - for standard output (default: the name of the file with .signed.json)',
+    )
     .addHelpText(
       'after',
       `\nOf a multisig address each owner signs in turn, or each a copy; "wallet multisig combine" puts copies together.\n${examples(
@@ -113,7 +117,7 @@ export function withBuilding(command: Command): Command {
   return command
     .option('--coins <file>', 'unspent outputs as JSON from asset/utxos or listunspent, instead of asking a node')
     .option('--height <n>', 'height of the chain, known offline: tells which locked coins can be spent', heightOption)
-    .option('-o, --output <file>', 'file to write', 'transaction.json')
+    .option('-o, --output <file>', 'file to write, - for standard output', 'transaction.json')
 }
 
 /** Builds a transfer from the address of a program code and writes it to a file. */
@@ -128,7 +132,7 @@ export async function buildFile(context: CliContext, code: Uint8Array, options: 
   reportFile(context, options, {
     output: options.output,
     file: fileOf(built),
-    said: `Wrote ${options.output}, not signed yet.`,
+    said: `Wrote ${shownFile(options.output)}, not signed yet.`,
     next: [
       `Next: npx didledger wallet sign ${shellWord(options.output)}${sameOptions({ ...options, rest: undefined })}`,
     ],
@@ -164,7 +168,7 @@ async function signFile(
   )
   const file = { ...unsigned, transaction: signed.transaction }
   const output = options.output ?? signedPath(path, signed.transaction)
-  const said = `Signed for ${signed.signed.join(', ')}; wrote ${output}.`
+  const said = `Signed for ${signed.signed.join(', ')}; wrote ${shownFile(output)}.`
   reportFile(context, options, {
     output,
     file,

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { formatPrivateKey, formatPublicKey, keyForms } from '../../../../src/base/crypto/key-forms.js'
 import { parseSpec } from '../../../../src/base/primitives/spec-file.js'
@@ -163,6 +163,25 @@ describe('didledger wallet', () => {
       // A secret is not shown.
       expect(err).not.toMatch(/junk|test test|[0-9a-f]{8}/)
     }
+  })
+
+  it('writes to standard output what is named -, and the words beside it', async () => {
+    const coins = bench.write('coins.json', utxos('10.00000000'))
+    const pay = ['--devnet-account', '0', '--to', bob.address, '--amount', '2.5']
+    const built = await bench.run('wallet', 'build', '--coins', coins, '--genesis', bench.spec, '-o', '-', ...pay)
+    expect(JSON.parse(built.out)).toMatchObject({ signed: false, spent: [{ value: '10.00000000' }] })
+    expect(built.err).toContain('Wrote standard output, not signed yet.')
+    expect(built.err).toContain('Next: npx didledger wallet sign -')
+    const signed = await bench.run(
+      'wallet',
+      'sign',
+      bench.write('piped.json', built.out),
+      '-o',
+      '-',
+      ...pay.slice(0, 2),
+    )
+    expect(JSON.parse(signed.out)).toMatchObject({ signed: true })
+    expect(existsSync('-')).toBe(false)
   })
 
   it('builds, shows and signs offline', async () => {

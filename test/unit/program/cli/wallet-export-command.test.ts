@@ -49,6 +49,12 @@ it('writes a private key for its owner alone, over no other file, and imports it
   expect(none.err).toContain('imported keys, whose accounts have no second key')
 })
 
+it('writes a key to standard output where - is named, and nothing else', async () => {
+  const { out, err } = await bench.run('wallet', 'export', '--public', '-o', '-', ...keys)
+  expect(readPublicKey(out)).toEqual(new Uint8Array(ada.publicKey))
+  expect(err).toBe('Wrote standard output: the public key.\n')
+})
+
 it('refuses a form that is none', async () => {
   const ran = await bench.run('wallet', 'export', '--format', 'xml', ...keys)
   expect(ran).toMatchObject({ code: 2, err: expect.stringContaining('hex, base58, pem, der, jwk') })
