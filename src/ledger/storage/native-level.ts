@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { AbstractLevel } from 'abstract-level'
 import { Level } from 'level'
 
@@ -28,16 +30,63 @@ const reusedBytes = 4 * 1024 * 1024
 /** @tuning count: batches whose memory waits for the next ones */
 const freeBatches = 2
 
-/** LevelDB, whose batches take bytes as they are. */
+/** The methods that abstract-level calls to open and close an implementation. */
+interface Openable {
+  _open(options: object): Promise<void>
+  _close(): Promise<void>
+}
+const inherited = Level.prototype as unknown as Openable
+
+/**
+ * Databases that are open here, by their path and by the file of their lock. The system lets a process take its own lock again, and ends
+ * it when any descriptor of that file closes: a second opening, even a refused one, would let other processes in.
+ */
+const opened = new Set<string>()
+
+/** LevelDB, whose batches take bytes as they are, and which is opened once in a process. */
 export class NativeLevel extends Level<Buffer, Buffer> {
   /** Whether what is written with `sync` survives a failure of power. */
   durable = true
   /** Batches that were written. The memory of one would stay until its object is collected, and V8 does not know how much that is. */
   readonly #free: NativeBatch[] = []
+  /** Its entries in {@link opened}. */
+  #names: readonly string[] = []
 
   constructor(...options: ConstructorParameters<typeof Level<Buffer, Buffer>>) {
     super(...options)
     this.on('closing', () => this.#free.splice(0))
+  }
+
+  /** Called by abstract-level. */
+  async _open(options: object): Promise<void> {
+    const path = resolve(this.location)
+    const before = [path, ...lockNames(path)]
+    if (before.some((name) => opened.has(name))) throw alreadyOpen(path)
+    this.#note(before)
+    try {
+      await inherited._open.call(this, options)
+      // It may have been made only now.
+      this.#note(lockNames(path))
+    } catch (error) {
+      this.#forget()
+      throw error
+    }
+  }
+
+  /** Called by abstract-level. */
+  async _close(): Promise<void> {
+    await inherited._close.call(this)
+    this.#forget()
+  }
+
+  #note(names: readonly string[]): void {
+    this.#names = [...this.#names, ...names]
+    for (const name of names) opened.add(name)
+  }
+
+  #forget(): void {
+    for (const name of this.#names) opened.delete(name)
+    this.#names = []
   }
 
   rowBatch(): RowBatch {
@@ -67,6 +116,22 @@ export class NativeLevel extends Level<Buffer, Buffer> {
       },
     }
   }
+}
+
+/** The file of a database's lock, whichever path or link leads to it; nothing before it can be seen. */
+function lockNames(path: string): string[] {
+  try {
+    const file = statSync(join(path, 'LOCK'), { bigint: true })
+    return [`${file.dev}:${file.ino}`]
+  } catch {
+    // LevelDB says what cannot be reached.
+    return []
+  }
+}
+
+/** The error that LevelDB has for that. */
+function alreadyOpen(path: string): Error {
+  return Object.assign(new Error(`${path} is open in this process`), { code: 'LEVEL_LOCKED' })
 }
 
 /** The error that abstract-level has for that. */
