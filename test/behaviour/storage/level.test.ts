@@ -1,8 +1,20 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mapKey } from '../../../src/base/primitives/bytes.js'
+import { ownerText } from '../../../src/base/runtime/process-owner.js'
 import { Database } from '../../../src/ledger/storage/database.js'
 import { changesOf } from '../../../src/ledger/storage/write/row-changes.js'
 import { crc32c, maskCrc } from '../../../src/ledger/storage/care/level/crc32c.js'
@@ -291,6 +303,24 @@ describe('the lock of a database', () => {
     expect(await isInUse(directory)).toBe(false)
     await (await Database.open(directory)).close()
     expect(readdirSync(root).filter((name) => name.endsWith('.lock'))).toEqual([])
+  })
+
+  it('is looked at beside an open database without leaving anything', async () => {
+    const directory = copy()
+    const database = await Database.open(directory)
+    expect(await Promise.all(Array.from({ length: 8 }, () => isInUse(directory)))).toEqual(Array(8).fill(true))
+    expect(readdirSync(root).filter((name) => name.endsWith('.lock'))).toEqual([])
+    await database.close()
+    const left = ['1-1', '1-2', '1-3', '1-4'].map((name) => `${directory}.${name}.lock`)
+    const [old, gone, alive, young] = left as [string, string, string, string]
+    for (const path of left) mkdirSync(path)
+    writeFileSync(join(alive, 'owner.json'), ownerText())
+    const ended = spawnSync(process.execPath, ['-e', '']).pid
+    writeFileSync(join(gone, 'owner.json'), JSON.stringify({ ...(JSON.parse(ownerText()) as object), pid: ended }))
+    utimesSync(old, 0, 0)
+    expect(await isInUse(directory)).toBe(false)
+    expect([old, gone, alive, young].map((path) => existsSync(path))).toEqual([false, false, true, true])
+    for (const path of [alive, young]) rmSync(path, { recursive: true })
   })
 
   it('is looked at without making anything where the database was, or may be going', async () => {

@@ -1,33 +1,66 @@
 import { existsSync } from 'node:fs'
-import { rm, symlink } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { isOwnerGone, ownerText } from '../../../../base/runtime/process-owner.js'
 import { Database } from '../../database.js'
 import { fileFailure, inUse, StorageError } from '../../failure.js'
 import { makeDirectory } from '../../make-directory.js'
 import { makeTemporaryDirectory, removeTemporaryDirectory } from '../../temporary-directory.js'
+
+/** File in a folder beside a lock that names the process which made it. */
+const ownerFile = 'owner.json'
+/** @tuning ms: age of a folder beside a lock that another process cannot be opening any more */
+const leftAfter = 60_000
+
+/** Locks that this process took or looked at. */
+let taken = 0
 
 /**
  * Runs while no other process has a database open or can open it; otherwise a StorageError. Opening the database itself would
  * read its files, so an empty one beside it takes the lock through a link to the same file.
  */
 export async function withLock<T>(directory: string, run: () => Promise<T>): Promise<T> {
-  const beside = `${directory}.lock`
+  // A name of its own: another process that is done would remove the link before it is opened, and LevelDB would make and lock a new file.
+  const beside = `${directory}.${process.pid}-${++taken}.lock`
   // Windows needs a privilege for links; its open files cannot be renamed either.
   if (process.platform === 'win32') return run()
   try {
     // On a file system that is read-only Node's own recursive form says that nothing is there.
     await makeDirectory(directory)
     await makeDirectory(beside)
+    await writeFile(join(beside, ownerFile), ownerText())
     await linkLock(directory, beside)
   } catch (error) {
     throw fileFailure(error, `the lock of ${directory} cannot be made`)
   }
-  const lock = await take(directory, beside)
+  const lock = await take(directory, beside).catch(async (error: unknown) => {
+    await rm(beside, { recursive: true, force: true })
+    throw error
+  })
   try {
+    // What cannot be tidied up keeps nothing from being done.
+    await sweep(directory, beside).catch(() => {})
     return await run()
   } finally {
     await lock.close()
     await rm(beside, { recursive: true, force: true })
+  }
+}
+
+/** Removes what killed processes left beside a lock that this one holds. */
+async function sweep(directory: string, beside: string): Promise<void> {
+  const [parent, start] = [dirname(beside), `${basename(directory)}.`]
+  const names = (await readdir(parent)).filter(
+    (name) => name.startsWith(start) && /^\d+-\d+\.lock$/.test(name.slice(start.length)),
+  )
+  const { mtimeMs } = await stat(beside)
+  const isStale = async (path: string) => {
+    if (mtimeMs - (await stat(path)).mtimeMs > leftAfter) return true
+    return isOwnerGone(await readFile(join(path, ownerFile), 'utf8'))
+  }
+  for (const path of names.map((name) => join(parent, name))) {
+    // It may have none yet, or be removed by its own process.
+    if (await isStale(path).catch(() => false)) await rm(path, { recursive: true, force: true })
   }
 }
 
