@@ -76,8 +76,11 @@ export async function joinState(
 
 /** Removes what a join left that was ended halfway, in a directory whose node begins at the first block. */
 export async function dropJoin(directory: DataDirectory): Promise<void> {
-  await withLock(directory.joinLock, () => removeLeftovers(directory, diskFiles))
-  await diskFiles.remove(directory.joinLock)
+  await withLock(directory.joinLock, async () => {
+    await removeLeftovers(directory, diskFiles)
+    // While it is held: another process may take it from then on.
+    await diskFiles.remove(directory.joinLock)
+  })
 }
 
 async function removeLeftovers(
