@@ -10,7 +10,7 @@ import { fileFailure } from './failure.js'
 const held = new Set<string>()
 const prefix = 'didledger-'
 /** File in each of them that names the process which made it. */
-const ownerFile = 'owner.json'
+export const ownerFile = 'owner.json'
 /**
  * Seconds later a start is over, which reading a large directory would delay.
  * @tuning ms: from the making of a temporary directory until those are removed that others have left
@@ -93,7 +93,7 @@ async function sweep(): Promise<void> {
 }
 
 /** Whether a directory is one of this user, made by a process of this system that is no more. */
-function isAbandoned(path: string): boolean {
+export function isAbandoned(path: string): boolean {
   try {
     const directory = lstatSync(path)
     // In a shared directory others may have put links, or directories of their own, under such names.

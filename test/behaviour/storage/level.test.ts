@@ -292,6 +292,8 @@ describe('the look at the files before a start', () => {
 })
 
 describe('the lock of a database', () => {
+  const locks = () => readdirSync(root).filter((name) => name.includes('.lock'))
+
   it('is taken without opening it, and given back', async () => {
     const directory = copy()
     let ran = false
@@ -302,16 +304,16 @@ describe('the lock of a database', () => {
     expect(ran).toBe(true)
     expect(await isInUse(directory)).toBe(false)
     await (await Database.open(directory)).close()
-    expect(readdirSync(root).filter((name) => name.endsWith('.lock'))).toEqual([])
+    expect(locks()).toEqual([])
   })
 
   it('is looked at beside an open database without leaving anything', async () => {
     const directory = copy()
     const database = await Database.open(directory)
     expect(await Promise.all(Array.from({ length: 8 }, () => isInUse(directory)))).toEqual(Array(8).fill(true))
-    expect(readdirSync(root).filter((name) => name.endsWith('.lock'))).toEqual([])
+    expect(locks()).toEqual([])
     await database.close()
-    const left = ['1-1', '1-2', '1-3', '1-4'].map((name) => `${directory}.${name}.lock`)
+    const left = ['1', '2', '3', '4'].map((name) => `${directory}.lock-${name}`)
     const [old, gone, alive, young] = left as [string, string, string, string]
     for (const path of left) mkdirSync(path)
     writeFileSync(join(alive, 'owner.json'), ownerText())
