@@ -44,9 +44,9 @@ describe('a payment', () => {
     expect((await node.client.balance(devnetAccount(5).address)) - before).toBe(100_000_000n)
   })
 
-  it('goes from command to command through pipes', async () => {
+  it.each(['-', '/dev/stdout'])('goes from command to command through pipes, by %s', async (output) => {
     const at = `--rest ${node.line.rest}`
-    const script = `"$@" wallet build --to ${payee.address} --amount 1 --devnet-account 1 -o - ${at} |
+    const script = `"$@" wallet build --to ${payee.address} --amount 1 --devnet-account 1 -o ${output} ${at} |
       "$@" wallet sign - --devnet-account 1 | "$@" wallet send - ${at}`
     const { code, out, err } = await new CommandProcess([], { through: ['sh', '-c', script, 'sh'] }).finished
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('Sent and mined.') })

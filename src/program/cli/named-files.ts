@@ -14,12 +14,12 @@ export async function writeOutput(
   file: string,
   pieces: AsyncIterable<Uint8Array>,
 ): Promise<CliContext> {
-  const isOutput = file === '-' || isStandardOutput(file)
+  const isOutput = isStandardOutput(file)
   if (isOutput && context.columns('out') !== undefined) {
     throw new UserError(`${file}: a terminal shows no such bytes: name a file, or pass them on to a program`, 2)
   }
   await onFile(file, () => (isOutput ? writeAll(context, pieces) : replaceFile(file, pieces, 0o666)))
-  return isOutput ? { ...context, out: context.err } : context
+  return wordsBeside(context, file)
 }
 
 /**
@@ -32,14 +32,14 @@ export function writeText(
   text: string,
   options: { readonly mode: number; readonly replace?: boolean },
 ): CliContext {
-  if (file === '-') context.out(text)
+  if (isStandardOutput(file)) context.out(text)
   else writeFileAtomically(file, text, options)
   return wordsBeside(context, file)
 }
 
 /** The context for the words of a command that writes a file. */
-export function wordsBeside(context: CliContext, file: string | undefined): CliContext {
-  return file === '-' ? { ...context, out: context.err } : context
+export function wordsBeside(context: CliContext, file: string): CliContext {
+  return isStandardOutput(file) ? { ...context, out: context.err } : context
 }
 
 /** A file that the caller names, in words. */
@@ -56,11 +56,15 @@ async function writeAll({ bytes }: CliContext, pieces: AsyncIterable<Uint8Array>
   for await (const piece of pieces) await bytes(piece)
 }
 
-/** Whether a path leads to the file or pipe that is standard output, as /dev/stdout does. */
+/** Whether a path is `-`, or leads to the file or pipe that is standard output, as /dev/stdout does. */
 function isStandardOutput(path: string): boolean {
-  const named = statSync(path, { throwIfNoEntry: false })
-  if (named === undefined) return false
-  const { dev, ino } = fstatSync(1)
-  // Systems without such numbers have 0.
-  return ino !== 0 && named.dev === dev && named.ino === ino
+  if (path === '-') return true
+  try {
+    const [named, output] = [statSync(path), fstatSync(1)]
+    // Systems without such numbers have 0.
+    return output.ino !== 0 && named.dev === output.dev && named.ino === output.ino
+  } catch {
+    // It is not there, or writing it says what is wrong.
+    return false
+  }
 }
