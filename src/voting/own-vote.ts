@@ -57,7 +57,12 @@ export class OwnVote {
     const { chain, guard } = this.#dependencies
     const { bestPeerHeight, isBehind } = guard
     const alone = paramsAt(chain.spec, height).validators.length === 1
-    return { height, bestPeerHeight, isBehind, alone, fresh: parent.header.time * 1000 > this.#freshAfter }
+    return { height, bestPeerHeight, isBehind, alone, fresh: this.isFresh(parent) }
+  }
+
+  /** Whether a block was confirmed after the start of this node. */
+  isFresh({ header }: KnownHeader): boolean {
+    return header.time * 1000 > this.#freshAfter
   }
 
   /** Warns that the key does not vote, if an operator has to act, or may have to: nothing may be there from which to catch up. */

@@ -116,9 +116,13 @@ export class Signer {
     return this.#state === undefined
   }
 
-  /** Whether the messages signed at a height are dropped, because the state is at a higher one. */
-  past(height: number): boolean {
-    return this.#state !== undefined && height < this.#state.height
+  /**
+   * Whether a signature of the key at a height that is not in the state shows a second process, or a lost state. A key without a state,
+   * or with one that a reset began, may have signed any block of before: only those on a `fresh` tip were signed by another process.
+   */
+  shownElsewhere(height: number, fresh: boolean): boolean {
+    if (this.#state !== undefined && height < this.#state.height) return false
+    return fresh || (this.#state !== undefined && this.#options.reset === undefined)
   }
 
   /**

@@ -166,6 +166,7 @@ export class Voting {
     this.#dependencies = {
       ...{ chain, timers, clock, log, network, ...rows, proposals, signer, queue: this.#queue },
       maySign: () => this.#own.state(this.#runner).kind === 'voting',
+      isFresh: (block) => this.#own.isFresh(block),
       track: (work) => this.#track(work),
     }
     this.#runner = this.#open()

@@ -54,6 +54,8 @@ export interface HeightDependencies
   readonly signer?: Signer
   /** Whether the key may sign now. */
   maySign(): boolean
+  /** Whether a block was confirmed after the start of this node. */
+  isFresh(block: KnownHeader): boolean
   /** The one queue of all events for machines. */
   readonly queue: JobQueue
 }
@@ -213,11 +215,11 @@ export class HeightRunner {
     }
   }
 
-  /** Own signature, not made here -> key used twice or sign state lost: logs an error. */
+  /** Own signature, not made here, nor before the start -> key used twice or sign state lost: logs an error. */
   #warnDoubleKey(message: VotingMessage): void {
-    const { signer, log } = this.#dependencies
-    if (signer === undefined || signer.past(this.height) || message.kind === 'proof') return
-    if (!equalBytes(signerOf(message), signer.publicKey)) return
+    const { signer, log, isFresh } = this.#dependencies
+    if (signer === undefined || message.kind === 'proof' || !equalBytes(signerOf(message), signer.publicKey)) return
+    if (!signer.shownElsewhere(this.height, isFresh(this.parent))) return
     const position = { height: this.height, view: viewOf(message), step: stepOf(message) }
     log.error(
       position,

@@ -249,6 +249,30 @@ describe('a key on two nodes', () => {
   })
 })
 
+describe('a key that moved to another node without its sign state', () => {
+  it.each([undefined, 'next', 'now'] as const)(
+    'hears what it signed before without an error, and of a second process with one (reset: %s)',
+    async (reset) => {
+      net = await TestNet.four()
+      const [, second, third, fourth] = net.nodes as [TestNode, TestNode, TestNode, TestNode]
+      // The blocks are confirmed by votes of the key.
+      fourth.online = false
+      await net.allAt(2, 60_000, [second, third])
+      fourth.online = true
+      const { signs } = second
+      await net.remove(second)
+      const moved = await net.add({ person: 1, ...(reset && { reset }) })
+      const heard = moved.voting.received
+      await net.until(() => moved.height() >= 2, 5_000)
+      expect(moved.voting.received).toBeGreaterThan(heard)
+      expect(moved.test.log.errors).toEqual([])
+      await net.add({ person: 1, signs })
+      await net.until(() => moved.test.log.errors.length > 0, 60_000)
+      expect(moved.test.log.errors[0]?.message).toMatch(/another node votes with the key of this one/)
+    },
+  )
+})
+
 describe('a sign state that is damaged', () => {
   it('is told, and nothing is signed until a reset', async () => {
     net = new TestNet()

@@ -82,6 +82,21 @@ describe('a key without a sign state', () => {
   })
 })
 
+describe('signatures that a key did not make here', () => {
+  it.each([
+    ['are its own of before without a state', undefined, undefined, false],
+    ['are its own of before where a reset begins the state', undefined, 'now', false],
+    ['are its own of before after a reset', 5, 'next', false],
+    ['show another process, or an older state, where it has one', 5, undefined, true],
+  ] as const)('%s, until the tip is fresh', async (_, height, reset, expected) => {
+    const store = new MemorySigns()
+    if (height !== undefined) await (await open(store)).sign(prevote(height, 0), none)
+    const signer = await open(store, reset)
+    expect([6, 7].map((at) => signer.shownElsewhere(at, false))).toEqual([expected, expected])
+    expect(signer.shownElsewhere(7, true)).toBe(true)
+  })
+})
+
 describe('a key with a sign state', () => {
   it('signs at its height and above, not below', async () => {
     const store = new MemorySigns()
@@ -90,7 +105,7 @@ describe('a key with a sign state', () => {
       const signer = await open(store, reset)
       expect(signer.signing(at(4))).toEqual({ kind: 'signed-above', height: 5 })
       expect([signer.signing(at(5)), signer.signing(at(6))]).toEqual([{ kind: 'voting' }, { kind: 'voting' }])
-      expect([4, 5, 6].map((height) => signer.past(height))).toEqual([true, false, false])
+      expect([4, 5, 6].map((height) => signer.shownElsewhere(height, true))).toEqual([false, true, true])
     }
   })
 

@@ -182,6 +182,7 @@ async function proposer(find: ProposalSource['find']) {
       evidence: {} as Evidence,
       signer: await openSigner(testKey(1), new MemorySigns(), genesis),
       maySign: () => may.sign,
+      isFresh: () => false,
     },
     { accept: async () => true, markSeen: () => {} } as unknown as VoteFilter,
   )
