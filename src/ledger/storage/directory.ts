@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { UserError } from '../../base/errors/rule-error.js'
 import { toHex } from '../../base/primitives/bytes.js'
 import type { Hash } from '../../base/primitives/hash.js'
@@ -37,6 +37,7 @@ export class DataDirectory {
   /** The given directory, made if absent, or a temporary one that is removed with the node. */
   static async open(path: string | undefined): Promise<DataDirectory> {
     if (path === undefined) return new DataDirectory(makeTemporaryDirectory(), true)
+    await refuseDatabase(path)
     try {
       await makeDirectory(path)
     } catch (error) {
@@ -45,7 +46,6 @@ export class DataDirectory {
       throw failure instanceof StorageError ? failure : new UserError(`${doing}: ${(error as Error).message}`)
     }
     const directory = new DataDirectory(path, false)
-    directory.#refuseDatabase()
     await directory.#finishReplacing()
     return directory
   }
@@ -187,12 +187,6 @@ export class DataDirectory {
     return filesOf(this.path).specFile
   }
 
-  /** Throws for the database of a data directory, in which another chain would begin. */
-  #refuseDatabase(): void {
-    if (existsSync(this.claimFile) || !existsSync(join(this.path, 'CURRENT'))) return
-    throw new UserError(`${this.path} is a database, and no data directory; that may be ${dirname(this.path)}`)
-  }
-
   /** Completes a {@link replace} that a kill interrupted: its first half only follows a complete rebuild. */
   async #finishReplacing(): Promise<void> {
     if (existsSync(this.database) || !existsSync(this.rebuilt)) return
@@ -257,6 +251,24 @@ export class DataDirectory {
   async close(): Promise<void> {
     if (this.temporary && !this.#kept) await removeTemporaryDirectory(this.path)
   }
+}
+
+/** Throws for the database of a data directory, and for a folder in one: another chain would begin there. */
+async function refuseDatabase(path: string): Promise<void> {
+  const place = await realpath(path).catch(() => resolve(path))
+  if (existsSync(filesOf(place).claimFile)) return
+  for (let folder = place; folder !== dirname(folder); folder = dirname(folder)) {
+    if (!(await isDatabase(folder))) continue
+    const what = folder === place ? 'is a database' : `is in the database ${folder}`
+    throw new UserError(`${path} ${what}, and no data directory; that may be ${dirname(folder)}`)
+  }
+}
+
+/** Whether LevelDB made a folder. */
+async function isDatabase(folder: string): Promise<boolean> {
+  if (!existsSync(join(folder, 'CURRENT'))) return false
+  const names = await readdir(folder).catch(() => [])
+  return names.some((name) => name.startsWith('MANIFEST-'))
 }
 
 function filesOf(path: string): Readonly<Record<'claimFile' | 'specFile' | 'runFile', string>> {

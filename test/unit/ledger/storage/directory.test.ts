@@ -1,19 +1,36 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { Database } from '../../../../src/ledger/storage/database.js'
 import { DataDirectory } from '../../../../src/ledger/storage/directory.js'
 
-const root = mkdtempSync(join(tmpdir(), 'didledger-data-'))
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'didledger-data-')))
 afterAll(() => rmSync(root, { recursive: true }))
 
 it('a data directory is not begun in the database of another one', async () => {
   const path = join(root, 'data')
   const directory = await DataDirectory.open(path)
   await (await Database.open(directory.database)).close()
-  await expect(DataDirectory.open(directory.database)).rejects.toThrow(
-    `${directory.database} is a database, and no data directory; that may be ${path}`,
+  const { database } = directory
+  const link = join(root, 'link')
+  symlinkSync(database, link)
+  for (const place of [database, link, relative(process.cwd(), database)]) {
+    await expect(DataDirectory.open(place)).rejects.toThrow(
+      `${place} is a database, and no data directory; that may be ${path}`,
+    )
+  }
+  const within = join(database, 'one', 'two')
+  await expect(DataDirectory.open(within)).rejects.toThrow(
+    `${within} is in the database ${database}, and no data directory; that may be ${path}`,
   )
+  expect(existsSync(dirname(within))).toBe(false)
   expect((await DataDirectory.open(path)).path).toBe(path)
+})
+
+it('a data directory may be beside a file that is called as one of a database', async () => {
+  const path = join(root, 'plain')
+  mkdirSync(path)
+  writeFileSync(join(path, 'CURRENT'), '')
+  expect((await DataDirectory.open(join(path, 'data'))).path).toBe(join(path, 'data'))
 })
