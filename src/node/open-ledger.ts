@@ -78,9 +78,15 @@ export async function openLedger(
   )
   try {
     const span = await checkJournal(database)
-    await directory.claim(spec.name, genesisBlock(spec).header.hash, database.get(meta.tip.key) === undefined)
-    // The spec that the node runs decides the upgrades.
-    await directory.keepSpec(spec.text, { replace: runs !== undefined })
+    const { hash: genesis } = genesisBlock(spec).header
+    const empty = database.get(meta.tip.key) === undefined
+    const claim = async () => {
+      await directory.claim(spec.name, genesis, empty)
+      // The spec that the node runs decides the upgrades.
+      await directory.keepSpec(spec.text, { replace: runs !== undefined })
+    }
+    // A database with blocks may refuse the spec, which the directory must not keep then.
+    await (empty ? claim() : directory.requireChain(genesis))
     const virtualClock = spec.devnet ? new VirtualClock(env.clock, database) : undefined
     const clock = virtualClock ?? env.clock
     const signatures = new SignatureCache()
@@ -94,6 +100,7 @@ export async function openLedger(
       onMade: (stage, done, total) => onStep({ stage, done, ...defined({ total }) }),
       ...defined({ keepBlocks, keepDocuments, archiveProofs }),
     })
+    if (!empty) await claim()
     await checkRecentBlocks(chain, span, at('blocks'))
     if (virtualClock !== undefined) chain.addIndexer(virtualClock)
     return { chain, database, clock, virtualClock, signatures }

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 
 import { basename, dirname, join, resolve } from 'node:path'
 import { UserError } from '../../base/errors/rule-error.js'
 import { toHex } from '../../base/primitives/bytes.js'
+import { parsedJson } from '../../base/primitives/parsed-json.js'
 import type { Hash } from '../../base/primitives/hash.js'
 import { type DiskSpace, diskSpaceOf } from './disk-space.js'
 import { damaged, fileFailure, onOwnFile, StorageError } from './failure.js'
@@ -70,7 +71,14 @@ export class DataDirectory {
   static async held(path: string): Promise<HeldChain | undefined> {
     const { claimFile, specFile } = filesOf(path)
     const text = await readIfThere(claimFile)
-    return text === undefined ? undefined : { ...parseClaim(text, claimFile), spec: await readIfThere(specFile) }
+    if (text === undefined) return undefined
+    const [claim, spec] = [claimIn(text), await readIfThere(specFile)]
+    if (claim !== undefined) return { ...claim, spec }
+    const chain = spec === undefined ? 'NAME or --genesis FILE, that of its chain' : specFile
+    throw new UserError(
+      `${claimFile} is ${text.trim() === '' ? 'empty' : 'not readable'}, where it names the chain of this directory: ` +
+        `remove it, and start the node once with --genesis ${chain}`,
+    )
   }
 
   /** Whether a node has a directory open, or ended without closing it. */
@@ -285,12 +293,8 @@ function readIfThere(file: string): Promise<string | undefined> {
   )
 }
 
-function parseClaim(text: string, file: string): { name: string; genesis: string } {
-  try {
-    const { name, genesis } = JSON.parse(text) as Record<string, unknown>
-    if (typeof name === 'string' && typeof genesis === 'string') return { name, genesis }
-  } catch {
-    // Falls through to the one message for every broken form.
-  }
-  throw new UserError(`${file} is not readable; it holds {"name":…,"genesis":…} of the chain in this directory`)
+/** The claim in the text of its file; undefined for any other text. */
+function claimIn(text: string): { name: string; genesis: string } | undefined {
+  const { name, genesis } = (parsedJson(text) ?? {}) as Record<string, unknown>
+  return typeof name === 'string' && typeof genesis === 'string' ? { name, genesis } : undefined
 }

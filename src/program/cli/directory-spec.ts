@@ -23,11 +23,21 @@ export async function heldSpec(path: string): Promise<Spec> {
     throw unknown(`${path} holds the chain ${held.name}, and not its spec`)
   }
   const file = join(path, 'spec.json')
-  const spec = specIn(held.spec, file)
+  const spec = keptSpec(held.spec, file)
   if (genesisOf(spec) === held.genesis) return spec
   throw new UserError(
     `${file} is the spec of another chain than ${held.name}, which is in ${path}: name the right one with --genesis FILE`,
   )
+}
+
+/** The spec that a directory keeps; a {@link UserError} names the fault, and the remedy. */
+function keptSpec(text: string, file: string): Spec {
+  try {
+    return specIn(text, file)
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+    throw new UserError(`${error.message}; start the node once with --genesis FILE, which is kept there`)
+  }
 }
 
 /** Whether what is read of a file is gone, as of a pipe. Reading a directory says best what is wrong with it. */

@@ -48,8 +48,26 @@ describe('the spec of the chain in a directory', () => {
       /spec\.json is the spec of another chain than testnet/,
     )
     await expect(heldSpec(await directoryOf(claimOf(own), '{'))).rejects.toThrow(
-      /spec\.json: the chain spec is not valid/,
+      /spec\.json: the chain spec is not valid.*; start the node once with --genesis FILE, which is kept there$/,
     )
+  })
+
+  it.each([
+    ['', 'empty'],
+    ['\n', 'empty'],
+    ['{"name":"own"', 'not readable'],
+    ['null', 'not readable'],
+    ['{"name":"own","genesis":1}', 'not readable'],
+  ])('is not known by a claim of %j, which is removed', async (claim, what) => {
+    for (const spec of [undefined, own.text]) {
+      const path = await directoryOf(claimOf(own), spec)
+      const [claimFile, specFile] = [join(path, 'network.json'), join(path, 'spec.json')]
+      writeFileSync(claimFile, claim)
+      const named = spec === undefined ? 'NAME or --genesis FILE, that of its chain' : specFile
+      await expect(heldSpec(path)).rejects.toThrow(
+        `${claimFile} is ${what}, where it names the chain of this directory: remove it, and start the node once with --genesis ${named}`,
+      )
+    }
   })
 
   it('is kept by the first that opens it, and replaced by a node alone', async () => {
