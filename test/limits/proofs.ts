@@ -242,6 +242,6 @@ export const proofLimits = [
       const chain = HeaderChain.over(trust, [Header.read(new Reader(genesis.header.bytes))])
       chain.add({ header, auxPow: solved(header) }, (header.time - n) * 1000)
     },
-    refusal: 'work-time: time',
+    refusal: 'work-time: time 20',
   }),
 ]

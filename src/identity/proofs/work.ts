@@ -5,6 +5,7 @@ import { equalBytes } from '../../base/primitives/bytes.js'
 import { decodeAll } from '../../base/primitives/codec.js'
 import { targetOf, validTarget, workOf } from '../../base/primitives/compact.js'
 import { type Header, headerSize } from '../../base/primitives/header.js'
+import { formatDate } from '../did/date.js'
 import { checkProofOfWork } from './auxpow-proof.js'
 import { fail, ProofError } from './proof-failure.js'
 import { base64, bytesOf, list } from './read-json.js'
@@ -103,7 +104,7 @@ export class HeaderChain {
     }
     const earliest = Math.max(parent.time, medianTime(parent, at) + 1)
     if (header.time < earliest || header.time * 1000 > now + maxAhead * 1000) {
-      fail('work-time', `time ${header.time} at height ${header.height}`)
+      fail('work-time', `time ${formatDate(header.time)} at height ${header.height}`)
     }
     requireProof(this.rules, header, auxPow)
     this.#headers.push(header)

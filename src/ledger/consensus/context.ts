@@ -1,4 +1,5 @@
 import { RuleError } from '../../base/errors/rule-error.js'
+import { formatDate } from '../../identity/did/date.js'
 import type { HeaderFields } from '../../base/primitives/header.js'
 import type { Spec } from '../../base/primitives/spec.js'
 import { type Ancestry, medianTime, requiredBits } from '../../identity/proofs/retarget.js'
@@ -19,7 +20,9 @@ export function checkHeaderContext(spec: Spec, header: HeaderFields, ancestry: A
   const height = ancestry.parent.height + 1
   if (header.height !== height) throw new RuleError('block-height', `height ${header.height} on top of ${height - 1}`)
   const earliest = earliestTime(spec, ancestry)
-  if (header.time < earliest) throw new RuleError('block-time-early', `time ${header.time}, not before ${earliest}`)
+  if (header.time < earliest) {
+    throw new RuleError('block-time-early', `time ${formatDate(header.time)}, not before ${formatDate(earliest)}`)
+  }
   const bits = requiredBits(spec, ancestry)
   if (header.bits !== bits) throw new RuleError('block-bits', `bits ${header.bits}, required ${bits}`)
 }
@@ -30,7 +33,8 @@ export function checkHeaderContext(spec: Spec, header: HeaderFields, ancestry: A
  */
 export function checkClock(spec: Spec, header: HeaderFields, nowMilliseconds: number): void {
   if (!isOfFuture(spec, header, nowMilliseconds)) return
-  throw new RuleError('block-time-future', `time ${header.time}, at most ${latestTime(nowMilliseconds)} now`)
+  const latest = formatDate(latestTime(nowMilliseconds))
+  throw new RuleError('block-time-future', `time ${formatDate(header.time)}, at most ${latest} now`)
 }
 
 /** Whether a header is too far ahead of the clock to be taken now. */

@@ -1,6 +1,7 @@
 import type { ChainIndexer, Restoration } from '../../ledger/chain/chain-change.js'
 import { RuleError } from '../../base/errors/rule-error.js'
 import type { Clock } from '../../base/runtime/env.js'
+import { formatDate } from '../../identity/did/date.js'
 import type { Database } from '../../ledger/storage/database.js'
 import type { Overlay } from '../../ledger/storage/write/overlay.js'
 import { meta } from '../../ledger/storage/rows/tables.js'
@@ -61,7 +62,7 @@ export class VirtualClock implements Clock, ChainIndexer {
     if (time < tipTime) {
       throw new RuleError(
         'request-parameter',
-        `time: ${time} is before the tip's time, ${tipTime}; dev_revert goes back`,
+        `time: ${shown(time)} is before the tip's time, ${shown(tipTime)}; dev_revert goes back`,
       )
     }
     this.#offset = time * 1000 - this.#real.now()
@@ -70,7 +71,7 @@ export class VirtualClock implements Clock, ChainIndexer {
   /** Sets the time of the next block, which must be after the tip's. */
   setNextBlockTime(time: number, tipTime: number): void {
     if (time <= tipTime) {
-      throw new RuleError('request-parameter', `time: ${time} is not after the tip's time, ${tipTime}`)
+      throw new RuleError('request-parameter', `time: ${shown(time)} is not after the tip's time, ${shown(tipTime)}`)
     }
     this.#nextBlockTime = time
   }
@@ -138,6 +139,11 @@ export class VirtualClock implements Clock, ChainIndexer {
   }
 
   async follow(): Promise<void> {}
+}
+
+/** Unix seconds as the caller gave them, and readable. */
+function shown(time: number): string {
+  return `${time} (${formatDate(time)})`
 }
 
 function putOffset(overlay: Overlay, offset: number): void {

@@ -5,6 +5,7 @@ import { EventLog } from '../../../src/ledger/events/event-log.js'
 import { fromHex, parseDisplayHash } from '../../../src/base/primitives/bytes.js'
 import type { Hash } from '../../../src/base/primitives/hash.js'
 import { devnetState } from '../../support/assert/devnet-state.js'
+import { formatDate } from '../../../src/identity/did/date.js'
 import { Crowd, random } from '../../support/builders/random-chain.js'
 import { testAddress } from '../../support/builders/spec.js'
 import { testDevnet, type TestDevnet } from '../../support/fakes/test-devnet.js'
@@ -205,7 +206,9 @@ describe('dev_setTime', () => {
     const net = await open()
     await net.devnet.mine(1)
     const { time } = net.chain.chain.tip.header
-    await expect(net.devnet.setTime(time - 1)).rejects.toThrow(`time: ${time - 1} is before the tip's time, ${time}`)
+    await expect(net.devnet.setTime(time - 1)).rejects.toThrow(
+      `time: ${time - 1} (${formatDate(time - 1)}) is before the tip's time, ${time} (${formatDate(time)})`,
+    )
     for (const wrong of [-1, 1.5, NaN, 4_102_444_801]) {
       await expect(net.devnet.setTime(wrong)).rejects.toMatchObject({ code: 'request-parameter' })
     }

@@ -64,4 +64,14 @@ describe('the time of a block', () => {
     expect(codeOf(() => checkClock(work, header({ time: latest + 1 }), now))).toBe('block-time-future')
     expect(codeOf(() => checkClock(confirmed, header({ time: latest + 1 }), now))).toBe(undefined)
   })
+
+  it('is refused in dates', () => {
+    const now = 1_700_000_000_999
+    expect(() => checkClock(work, header({ time: 0xffffffff }), now)).toThrow(
+      'time 2106-02-07T06:28:15Z, at most 2023-11-15T00:13:20Z now',
+    )
+    expect(() => checkHeaderContext(work, header({ height: 3, time: 105 }), ancestry(times))).toThrow(
+      'time 1970-01-01T00:01:45Z, not before 1970-01-01T00:01:46Z',
+    )
+  })
 })
