@@ -4,6 +4,7 @@ import { sha512 } from '@noble/hashes/sha2.js'
 import { entropyToMnemonic, mnemonicToSeedSync, validateMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
 import { concat, fromUtf8, hex, toHex } from '../primitives/bytes.js'
+import { writtenWords } from '../primitives/written-words.js'
 import type { Random } from '../runtime/env.js'
 import { nodeCrypto } from '../runtime/node-crypto.js'
 import { isPrivateKey, publicKeyOf } from './keys.js'
@@ -22,12 +23,12 @@ export function generateMnemonic(random: Random, words: 12 | 24 = 12): string {
   return entropyToMnemonic(random.bytes(words === 12 ? 16 : 32), wordlist)
 }
 
-/** A mnemonic as its seed is made from it: in NFKD, as BIP39 has it, in lowercase, with single spaces. */
+/** A mnemonic as its seed is made from it: in NFKD, as BIP39 has it, in lowercase, with single spaces, without numbers and signs. */
 export function plainMnemonic(text: string): string {
-  return String(text).normalize('NFKD').trim().toLowerCase().split(/\s+/).join(' ')
+  return writtenWords(String(text).normalize('NFKD').toLowerCase()).join(' ')
 }
 
-/** Whether `text` is an English BIP39 mnemonic with a right checksum; case and the amount of white space do not matter. */
+/** Whether `text` is an English BIP39 mnemonic with a right checksum; case, blanks, numbers and signs do not matter. */
 export function isMnemonic(text: string): boolean {
   return validateMnemonic(plainMnemonic(text), wordlist)
 }
@@ -35,13 +36,13 @@ export function isMnemonic(text: string): boolean {
 /** The fault that keeps a text from being a mnemonic, without showing a word of it; undefined where it is one. */
 export function mnemonicFault(text: string): string | undefined {
   if (isMnemonic(text)) return undefined
-  const words = plainMnemonic(text).split(' ')
+  const words = writtenWords(plainMnemonic(text))
   if (![12, 15, 18, 21, 24].includes(words.length)) {
     return `it has ${words.length} ${words.length === 1 ? 'word' : 'words'}, where 12, 15, 18, 21 or 24 are needed`
   }
   const unknown = words.findIndex((word) => !wordlist.includes(word))
   if (unknown >= 0) return `word ${unknown + 1} is not in the English list of BIP39`
-  return 'its checksum is wrong: a word or the order is another than in what was written down'
+  return 'its checksum is wrong: words or their order are not those written down'
 }
 
 /** The 64-byte BIP39 seed of a mnemonic; undefined for an invalid one. Takes a millisecond, in a web page some hundred. */

@@ -1,5 +1,6 @@
 import { parseAddress, prefix } from '../../base/primitives/address.js'
 import { didMethod } from '../../base/primitives/did-method.js'
+import { writtenWords } from '../../base/primitives/written-words.js'
 import { hashIn, readRoute } from '../route.js'
 import { withoutUnseen } from '../text/safe-text.js'
 import { anyLead, decoded, type DidTarget, didTarget, lead } from './did-target.js'
@@ -44,12 +45,9 @@ export function searchTarget(input: string): SearchTarget | Secret | undefined {
   return target ?? within ?? { kind: 'text', text: trimmed(input) }
 }
 
-/**
- * Whether a text is as many words as a mnemonic of BIP39 has, each of as many letters as those of its list. They may be numbered, quoted or
- * have signs between them, as wallets show and programs hold them.
- */
+/** Whether a text is as many words as a mnemonic of BIP39 has, each of as many letters as those of its list. */
 function isMnemonicLike(text: string): boolean {
-  const words = text.split(/[^\p{L}\p{M}\p{N}]+/u).filter((word) => !/^\d{0,2}$/.test(word))
+  const words = writtenWords(text)
   return [12, 15, 18, 21, 24].includes(words.length) && words.every((word) => /^[a-z]{3,8}$/i.test(word))
 }
 

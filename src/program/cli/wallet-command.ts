@@ -57,7 +57,7 @@ export function registerWallet(program: Command, context: CliContext): void {
     .option('--source-password-file <file>', 'file with the password of the keystore.dat (else it is asked)')
     .addHelpText(
       'after',
-      `\nThe file holds a mnemonic, or a private key in hex, base58, PEM, base64 of PKCS #8 or JWK, or is a keystore.dat; without\none the terminal asks.\n${examples(
+      `\nThe file holds a mnemonic, whose words may be numbered and have commas or lines between them, or a private key in hex,\nbase58, PEM, base64 of PKCS #8 or JWK, or is a keystore.dat; without one the terminal asks.\n${examples(
         'wallet import mnemonic.txt --wallet alice.json',
         'wallet import key.pem',
         'wallet import keystore.dat',
@@ -153,7 +153,7 @@ async function importedSecret(
     const privateKey = readPrivateKey(trimmed, 'the private key to import')
     return { secret: { kind: 'keys', privateKeys: [privateKey] }, skipped: [] }
   } catch (error) {
-    if (isJwk || !isLikeMnemonic(mnemonic)) throw error
+    if (isJwk || !isLikeMnemonic(trimmed)) throw error
     throw new UserError(`${neither}; as a mnemonic, ${mnemonicFault(mnemonic)}`)
   }
 }
@@ -165,8 +165,8 @@ const longestWord = 20
 
 /** Whether a text that is no mnemonic was meant as one: most of it is words. A key in lines has longer ones, and DER is no text. */
 function isLikeMnemonic(text: string): boolean {
-  const words = text.split(' ')
-  const isText = !text.includes('\ufffd') && !text.includes('-----begin ')
+  const words = text.split(/[\s,;]+/)
+  const isText = !text.includes('\ufffd') && !/-----begin /i.test(text)
   return isText && words.length > 1 && words.filter(({ length }) => length <= longestWord).length > words.length / 2
 }
 

@@ -37,6 +37,18 @@ describe('mnemonics', () => {
   })
 
   it.each([
+    words.replaceAll(' ', ', '),
+    words
+      .split(' ')
+      .map((word, i) => `${i + 1}. ${word}`)
+      .join('\n'),
+    JSON.stringify(junk.split(' ')),
+  ])('accepts words with numbers and signs: %j', (text) => {
+    expect(isMnemonic(text)).toBe(true)
+    expect(seedOf(text)).toEqual(seedOf(text.includes('junk') ? junk : words))
+  })
+
+  it.each([
     'ill bus skin neglect evidence loan cupboard nuclear govern rapid ﬁnd giraffe',
     junk.replace('test', '\uff54est'),
   ])('have the seed of their NFKD form, as BIP39 has it: %j', (text) => {
@@ -51,6 +63,8 @@ describe('mnemonics', () => {
     ['a word that is not in the list', words.replace('about', 'abouts')],
     ['eleven words', words.split(' ').slice(1).join(' ')],
     ['thirteen words', `abandon ${words}`],
+    ['a word that a sign breaks', words.replace('about', 'ab-out')],
+    ['words that hang together', words.replace('abandon abandon', 'abandon1abandon')],
   ])('refuses %s', (_, text) => {
     expect(isMnemonic(text)).toBe(false)
     expect(seedOf(text)).toBeUndefined()

@@ -123,6 +123,16 @@ describe('didledger wallet', () => {
     const words = bench.write('words.txt', `  ${devnetMnemonic.toUpperCase().replaceAll(' ', '\n')}\n`)
     const fromWords = await bench.json('wallet', 'import', words, '--wallet', bench.path('m.json'))
     expect(fromWords).toMatchObject({ address: devnetAccount(0).address, did: devnetAccount(0).did })
+    const list = devnetMnemonic.split(' ')
+    for (const [i, text] of [
+      list.map((word, index) => `${index + 1}. ${word}`).join(' '),
+      list.map((word, index) => `${index + 1}) ${word}`).join('\r\n'),
+      list.join(', '),
+    ].entries()) {
+      const wallet = bench.path(`list-${i}.json`)
+      const { address } = await bench.json('wallet', 'import', bench.write('list.txt', text), '--wallet', wallet)
+      expect(address).toBe(devnetAccount(0).address)
+    }
     const key = bench.write('key.txt', Buffer.from(bob.privateKey).toString('hex'))
     const fromKey = await bench.json('wallet', 'import', key, '--wallet', bench.path('k.json'))
     expect(fromKey).toMatchObject({ address: bob.address, keys: 1 })
@@ -144,6 +154,7 @@ describe('didledger wallet', () => {
     for (const [text, why] of [
       [devnetMnemonic.replace('junk', 'junks'), 'as a mnemonic, word 12 is not in the English list of BIP39'],
       [`${devnetMnemonic}\n${bob.address}`, 'as a mnemonic, it has 13 words'],
+      [`1. ${devnetMnemonic.replaceAll(' ', ', 2. ').replace(/, 2\. junk/, '')}`, 'as a mnemonic, it has 11 words'],
       [devnetMnemonic.replace(' junk', ''), 'as a mnemonic, it has 11 words, where 12, 15, 18, 21 or 24 are needed'],
       [Buffer.from(bob.privateKey).toString('hex').slice(1), 'it has 63 hex digits; a private key has 64'],
       ['0\ufffd w\ufffd 5', 'the private key to import cannot be read: it is no text; "openssl pkey -inform DER'],
