@@ -2,12 +2,12 @@ import { createServer, request as httpRequest, type Server, type ServerResponse 
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { HttpPort } from '../../../src/answers/api/http/http-port.js'
 import { openDriver } from '../../../src/answers/api/servers/driver-server.js'
 import type { ApiServer } from '../../../src/answers/api/servers/node-server.js'
 import { maxAsked, maxWaiting } from '../../../src/answers/api/servers/bounded-source.js'
 import { HttpResolver } from '../../../src/clients/client/http-resolver.js'
-import { UserError } from '../../../src/base/errors/rule-error.js'
+import { RuleError, UserError } from '../../../src/base/errors/rule-error.js'
+import { NoAnswer } from '../../../src/clients/client/http.js'
 import type { IdentifierSource } from '../../../src/answers/identifiers/identifiers.js'
 import { quietLog, TestChain } from '../../support/builders/chain.js'
 import { holder } from '../../support/builders/did.js'
@@ -45,11 +45,12 @@ afterEach(async () => {
 
 const nodeAt = (port: number) => new HttpResolver(`http://127.0.0.1:${port}/rpc`, { timeout: 2000 })
 
-async function drive(source: IdentifierSource): Promise<{ driver: HttpPort; log: ReturnType<typeof quietLog> }> {
-  const log = quietLog()
+async function drive(source: IdentifierSource) {
+  const warnings: [fields: unknown, message: string][] = []
+  const log = { ...quietLog(), warn: (fields: unknown, message: string) => void warnings.push([fields, message]) }
   const driver = await openDriver({ source, hosts: ['127.0.0.1'], port: 0, log })
   opened.push(driver)
-  return { driver, log }
+  return { driver, log, warnings }
 }
 
 /** What an answer says, without what differs from request to request. */
@@ -174,13 +175,36 @@ describe('a driver', () => {
   })
 
   it('names neither the address nor the failure of a node that is not there', async () => {
-    const { driver, log } = await drive(nodeAt(1))
+    const { driver, log, warnings } = await drive(nodeAt(1))
     const answers = await Promise.all([path, '/readyz', '/healthz'].map((asked) => ask(driver.port, asked)))
     expect(answers.map(({ status }) => status)).toEqual([503, 503, 200])
     expect(answers[0]?.headers['retry-after']).toBe('5')
     for (const { text } of answers) expect(text).not.toContain('127.0.0.1')
     expect(answers[1]?.body).toEqual({ status: 'unreachable', reason: 'the node does not answer' })
-    expect(log.errors).toHaveLength(1)
+    expect(log.errors).toEqual([])
+    expect(warnings).toEqual([
+      [{ error: expect.stringContaining('127.0.0.1:1') as string }, 'the node does not answer'],
+    ])
+  })
+
+  it('says once that its node is away, and once that it is back', async () => {
+    let away = true
+    const refused = new RuleError('busy', 'more than 4 requests')
+    const { driver, log, warnings } = await drive({
+      resolve: async () => Promise.reject(away ? new NoAnswer('no connection') : refused),
+    })
+    const told = ['the node does not answer', 'the node answers again']
+    for (const count of [1, 2]) {
+      away = true
+      for (const asked of [path, '/readyz', path, path]) expect((await ask(driver.port, asked)).status).toBe(503)
+      expect(warnings).toHaveLength(2 * count - 1)
+      away = false
+      for (const asked of [path, '/readyz', path]) expect((await ask(driver.port, asked)).status).toBe(503)
+      expect(warnings).toHaveLength(2 * count)
+    }
+    expect(warnings.map(([, message]) => message)).toEqual([...told, ...told])
+    expect(warnings[0]?.[0]).toEqual({ error: 'no connection' })
+    expect(log.errors).toEqual([])
   })
 
   it('takes an error of what stands before its node for an absence that passes', async () => {

@@ -83,6 +83,20 @@ describe('DID Resolution over a light resolver', () => {
     expect([status, headers['retry-after']]).toEqual([503, '5'])
     expect(JSON.parse(text).didResolutionMetadata.error.detail).toMatch(/^unreachable: /)
   })
+
+  it('logs once that no node answers, and once that answers are proved again', async () => {
+    const lies: { response?: () => Response } = {}
+    const { identifier, warnings } = await open(lies)
+    for (let i = 0; i < 2; i++) {
+      lies.response = () => new Response('', { status: 500 })
+      for (let j = 0; j < 3; j++) expect((await identifier(alice.did)).status).toBe(503)
+      delete lies.response
+      for (let j = 0; j < 2; j++) expect((await identifier(alice.did)).status).toBe(200)
+    }
+    const [away, back] = [{ failure: 'unreachable' }, {}]
+    expect(warnings).toMatchObject([away, back, away, back])
+    expect(warnings).toHaveLength(4)
+  })
 })
 
 describe('JSON-RPC over a light resolver', () => {

@@ -15,6 +15,7 @@ import { healthPaths, type Readiness } from '../paths/health-paths.js'
 import { rpcPathsOf } from '../paths/rpc-path.js'
 import type { RpcCore } from '../rpc/rpc-core.js'
 import { BoundedSource } from './bounded-source.js'
+import { ToldAbsence } from './told-absence.js'
 
 /**
  * A driver of the Universal Resolver: DID Resolution over a node elsewhere, without a database. A light resolver adds JSON-RPC.
@@ -50,12 +51,13 @@ export function openDriver({
 }: DriverOptions): Promise<HttpPort> {
   const limits: ApiLimits = { ...apiLimits, ...changes }
   const access = new Access(accessDefaults, undefined, hosts)
-  const shared = new BoundedSource(tellingAbsence(source, log))
+  const told = tellingAbsence(source, log)
+  const shared = new BoundedSource(told)
   // The node says of the last version whether it has expired; of others its answer has the time of the tip.
   const now = () => Date.now()
   const rows = [
     identifiersPath({ source: shared, now, log, limits, ...defined({ dereference }) }),
-    ...healthPaths(() => readinessOf(source)),
+    ...healthPaths(() => readinessOf(told)),
     ...(rpc === undefined ? [] : rpcPathsOf({ core: rpc, access, limits, body: limits.identifierOptions })),
   ]
   return HttpPort.open({
@@ -66,15 +68,22 @@ export function openDriver({
   })
 }
 
-/** A source whose node does not answer for the moment: the log has the reason, which is none of the client's business. */
+/** A source whose node may not answer for a while: the log has the reason, which is none of the client's business. */
 function tellingAbsence(source: IdentifierSource, log: Log): IdentifierSource {
+  const absence = new ToldAbsence(log, 'the node answers again')
   return {
     resolve: async (did, options, request) => {
       try {
-        return await source.resolve(did, options, request)
+        const answer = await source.resolve(did, options, request)
+        absence.answered()
+        return answer
       } catch (error) {
-        if (!(error instanceof NoAnswer)) throw error
-        log.error({ error: error.message }, 'a DID could not be resolved')
+        if (!(error instanceof NoAnswer)) {
+          // A refusal is an answer too.
+          if (error instanceof RuleError) absence.answered()
+          throw error
+        }
+        absence.failed('no answer', { error: error.message }, 'the node does not answer')
         throw new PassingError('internal', 'the node does not answer; the log of the resolver says why')
       }
     },

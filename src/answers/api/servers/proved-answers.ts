@@ -12,6 +12,7 @@ import { credentialIdOf, possibleDidOf } from '../../resolver/did-key.js'
 import { readResolveRequest } from '../../resolver/resolve-request.js'
 import type { Log } from '../../../base/runtime/env.js'
 import { BoundedSource } from './bounded-source.js'
+import { ToldAbsence } from './told-absence.js'
 
 /** Question about a DID: its last version, all of them, or one. */
 export interface ProvedQuestion {
@@ -29,12 +30,14 @@ export class ProvedAnswers implements IdentifierSource {
   readonly #light: Pick<LightResolver, 'resolve' | 'resolveCredential'>
   readonly #log: Log
   readonly #shared: BoundedSource
+  readonly #absence: ToldAbsence
   /** The headers of the contradiction reported last. */
   #told: string | undefined
 
   constructor(light: Pick<LightResolver, 'resolve' | 'resolveCredential'>, log: Log) {
     this.#light = light
     this.#log = log
+    this.#absence = new ToldAbsence(log, 'answers are proved again')
     this.#shared = new BoundedSource({
       resolve: async (did, asked) => shortened(await resolveProved(light, did, asked)),
     })
@@ -69,7 +72,9 @@ export class ProvedAnswers implements IdentifierSource {
 
   async #proved<T>(answer: Promise<T>): Promise<T> {
     try {
-      return await answer
+      const proved = await answer
+      this.#absence.answered()
+      return proved
     } catch (error) {
       if (!(error instanceof LightError)) throw error
       this.#report(error)
@@ -78,12 +83,18 @@ export class ProvedAnswers implements IdentifierSource {
     }
   }
 
-  /** Reports a contradiction once, with all of its signatures: the resolver gives no answer after it. */
+  /**
+   * Reports a contradiction once, with all of its signatures: the resolver gives no answer after it. Failures of a moment are told when
+   * they begin, and when they are over.
+   */
   #report({ failure, failures, evidence }: LightError): void {
+    const isPassing = evidence === undefined && passing.includes(failure)
+    const text = 'an answer is not proved'
+    if (isPassing) return this.#absence.failed(failure, { failure, failures }, text)
     const told = evidence?.headers.join()
     const isKnown = told !== undefined && told === this.#told
     this.#told = told ?? this.#told
-    this.#log.warn({ failure, failures, ...(!isKnown && { evidence }) }, 'an answer is not proved')
+    this.#log.warn({ failure, failures, ...(!isKnown && { evidence }) }, text)
   }
 }
 
