@@ -39,8 +39,11 @@ export interface StepFacts {
   readonly asked: number
   /** Since a peer that showed its chain was connected; undefined: there was none in this run. */
   readonly alone: number | undefined
-  /** Word of the node that a follower follows, and for how long that was not in step; undefined: there is none, or it says nothing. */
-  readonly followed?: { readonly word: NodeWord; readonly doubted: number } | undefined
+  /**
+   * Word of the node that a follower follows, for how long that was not in step, and whether that takes its blocks from this one; undefined:
+   * there is none, or it says nothing.
+   */
+  readonly followed?: { readonly word: NodeWord; readonly doubted: number; readonly isRing?: boolean } | undefined
   /**
    * For how long the node, or its clock, stood still, while no peer has shown its chain since, and no quorum made a block; 0: it started, and
    * had peers before; undefined: neither.
@@ -165,6 +168,7 @@ function peersLack({ expectsPeers, alone, stoodStill }: StepFacts): Lack | undef
 function followedLack({ followed, before }: StepFacts): Lack | undefined {
   if (followed === undefined || followed.word.inStep) return undefined
   if (before && followed.doubted <= followedPatience) return undefined
+  if (followed.isRing) return { reason: 'alone', missing: 'the node that it follows takes its blocks from this one' }
   const { height, target, catchingUp } = followed.word
   if (catchingUp)
     return { reason: 'behind', missing: `the node that it follows is catching up, at height ${height} of ${target}` }

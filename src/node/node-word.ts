@@ -1,3 +1,4 @@
+import { defined } from '../base/primitives/defined.js'
 import { isHeight } from '../base/primitives/height.js'
 import { isObject } from '../base/primitives/is-object.js'
 import { parsedJson } from '../base/primitives/parsed-json.js'
@@ -10,6 +11,8 @@ export interface NodeWord {
   readonly target: number
   readonly inStep: boolean
   readonly catchingUp: boolean
+  /** Ids of a follower and of the nodes along which it follows, as far as it is told. */
+  readonly follows?: readonly string[]
 }
 
 /** Reads the body of `/readyz`; undefined for any other. A node that has failed is on its way out: its word is none. */
@@ -25,5 +28,11 @@ export function wordIn(text: string): NodeWord | 'failed' | undefined {
     // Of an older node, which does not say it: not known.
     inStep: body['inStep'] === true,
     catchingUp: status === 'catching up',
+    ...defined({ follows: followsIn(body['follows']) }),
   }
+}
+
+function followsIn(value: unknown): readonly string[] | undefined {
+  const isId = (id: unknown): id is string => typeof id === 'string' && /^[0-9a-f]{16}$/.test(id)
+  return Array.isArray(value) && value.every(isId) ? value : undefined
 }

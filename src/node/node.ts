@@ -87,6 +87,8 @@ export interface Node {
   readonly network: NodeNetwork | undefined
   /** The node that a follower follows; undefined for every other node. */
   readonly followed: Followed | undefined
+  /** Returns its id, then those of the nodes along which it follows; undefined: it follows none. */
+  readonly follows: (() => readonly string[]) | undefined
   readonly backups: BackupJob
   /** The heads that it has cosigned; undefined: it is no witness. */
   readonly witness: WitnessSigner | undefined

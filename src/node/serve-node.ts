@@ -62,6 +62,7 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     backups,
     watch,
     followed,
+    follows,
     witness,
     witnessed,
     compareHeads,
@@ -94,7 +95,13 @@ export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptio
     const alarm = voting?.status().alarm
     const { stalled, clockOffset } = watch ?? {}
     const best = node.network?.network.sync.beyond.better?.height
-    return { failed, stage, sync: sync(), standing: standing(), ...defined({ best, alarm, stalled, clockOffset }) }
+    return {
+      failed,
+      stage,
+      sync: sync(),
+      standing: standing(),
+      ...defined({ best, alarm, stalled, clockOffset, follows: follows?.() }),
+    }
   }
   const metrics = new NodeMetrics({
     chain,

@@ -88,7 +88,7 @@ async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Nod
     expectsPeers: expectsPeers(options),
     votes: validator !== undefined,
   })
-  const followed = options.followed && new FollowedWord(options.followed.api, env.timers)
+  const followed = options.followed && new FollowedWord(options.followed.api, env)
   if (followed !== undefined) stack.defer(() => followed.close())
   const step = stepWatchOf(options, store, core, followed)
   const standing = () => step.standing()
@@ -136,6 +136,7 @@ async function openNode(options: NodeOptions, stack: ResourceStack): Promise<Nod
     failure,
     network: network && transport && { network, transport },
     followed: options.followed,
+    follows: followed && (() => followed.follows),
     close: () => stack.close(),
   }
 }

@@ -22,7 +22,7 @@ export interface StepWatchOptions {
   /** Whether the node had peers in an earlier run: those may have more by now. */
   readonly hadPeers?: boolean
   /** Word of the node that a follower follows; absent for other nodes. */
-  readonly followed?: { readonly word: NodeWord | undefined } | undefined
+  readonly followed?: { readonly word: NodeWord | undefined; readonly isRing?: boolean } | undefined
   readonly policy: StepPolicy
 }
 
@@ -108,7 +108,7 @@ export class StepWatch {
 
   #judge(now: number): Standing {
     const { chain, sync, voting, expectsPeers, followed, policy } = this.#options
-    const { word } = followed ?? {}
+    const { word, isRing = false } = followed ?? {}
     const { height, time } = chain.tip.header
     const { seenHeight: seen } = chain
     const signed = voting?.signedHeight ?? 0
@@ -123,7 +123,7 @@ export class StepWatch {
       held: this.#tipLooks * watchInterval,
       asked: this.#askedLooks * watchInterval,
       alone: this.#aloneLooks === undefined ? undefined : this.#aloneLooks * watchInterval,
-      followed: word && { word, doubted: this.#doubtedLooks * watchInterval },
+      followed: word && { word, doubted: this.#doubtedLooks * watchInterval, isRing },
       stoodStill: this.#standstill?.milliseconds,
       ...{ before: this.#before, everInStep: this.#everInStep },
     }

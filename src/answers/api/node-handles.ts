@@ -119,6 +119,8 @@ export interface NodeHealth {
   readonly stalled?: ChainStall
   /** Seconds by which the clocks of other nodes are ahead of the own one, negative: behind; absent while they agree. */
   readonly clockOffset?: number
+  /** Ids of a follower and of the nodes along which it follows, its own first. */
+  readonly follows?: readonly string[]
 }
 
 /** An account that a devnet pays at its start. */

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { FollowedWord } from '../../../src/node/followed-word.js'
+import { quietLog } from '../../support/builders/chain.js'
 import { ManualTimers } from '../../support/fakes/manual-timers.js'
 import { eventually } from '../../support/process/patience.js'
 
@@ -10,6 +11,8 @@ let server: Server
 let body: string
 let timers: ManualTimers
 let followed: FollowedWord
+let warned: string[]
+const [own, other] = ['0707070707070707', '0808080808080808']
 
 beforeEach(async () => {
   body = JSON.stringify({ status: 'ready', height: 7, target: 7, inStep: true })
@@ -18,7 +21,12 @@ beforeEach(async () => {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   timers = new ManualTimers()
-  followed = new FollowedWord(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, timers)
+  warned = []
+  followed = new FollowedWord(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
+    timers,
+    random: { bytes: (length) => new Uint8Array(length).fill(7) },
+    log: { ...quietLog(), warn: (_, message) => void warned.push(message) },
+  })
   await followed.looked
 })
 afterEach(async () => {
@@ -55,3 +63,42 @@ it('is none where nothing answers any more', async () => {
   await look()
   expect(followed.word).toBeUndefined()
 })
+
+const following = (...ids: unknown[]) =>
+  JSON.stringify({ status: 'out of step', height: 7, target: 7, inStep: false, follows: ids })
+
+it('tells along which nodes it follows', async () => {
+  expect(followed.follows).toEqual([own])
+  body = following(other, '0909090909090909')
+  await look()
+  expect(followed.follows).toEqual([own, other, '0909090909090909'])
+  body = following(...Array.from({ length: 30 }, (_, i) => String(i).padStart(16, '0')))
+  await look()
+  expect(followed.follows).toHaveLength(16)
+})
+
+it('finds a ring of followers, and warns of it once as long as it lasts', async () => {
+  for (const [ids, isRing] of [
+    [[other], false],
+    [[other, own, other], true],
+    [[other, own], true],
+    [[other], false],
+    [[own], true],
+  ] as const) {
+    body = following(...ids)
+    await look()
+    expect(followed.isRing).toBe(isRing)
+    expect(followed.follows.filter((id) => id === own)).toHaveLength(1)
+  }
+  expect(warned).toHaveLength(2)
+  expect(warned[0]).toMatch(/takes its blocks from this one.*; follow another node$/)
+})
+
+it.each([[[own, 7]], [[own, '']], [[`${own}00`]], [[own.replace('7', 'G')]]])(
+  'does not take %j for ids of nodes',
+  async (ids) => {
+    body = following(...ids)
+    await look()
+    expect([followed.isRing, followed.follows, warned]).toEqual([false, [own], []])
+  },
+)

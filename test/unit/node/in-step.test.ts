@@ -218,6 +218,16 @@ describe('a follower', () => {
     expect(doubting(0, { inStep: true })).toMatchObject({ inStep: true })
   })
 
+  it('says that it is in a ring, while that keeps it out of step', () => {
+    const inRing = (changes: object) =>
+      judge({ followed: { word: { ...word, ...changes }, doubted: 1_000, isRing: true }, before: false }, hour)
+    expect(inRing({ catchingUp: true, target: 290 })).toMatchObject({
+      reason: 'alone',
+      missing: 'the node that it follows takes its blocks from this one',
+    })
+    expect(inRing({ inStep: true })).toMatchObject({ inStep: true })
+  })
+
   it('that was in step leaves that one the time to start again, and answers what is there after it', () => {
     expect(doubting(15_000, {}, true)).toMatchObject({ inStep: true })
     expect(doubting(15_001, {}, true)).toMatchObject({ inStep: false, reason: 'alone', answers: 'found' })

@@ -44,6 +44,7 @@ export const healthRoutes: readonly PlainRoute[] = [
         ...{ time, age: state.standing.age, inStep: state.standing.inStep },
         refusedBlocks: refusedBlocks.count,
         ...defined(warnings),
+        ...defined({ follows: state.follows }),
       }
       return answer(status === 'ready' ? 200 : 503, shown)
     },

@@ -53,6 +53,12 @@ describe('/readyz', () => {
     const answer = await ask(server.port, '/readyz')
     expect(answer).toMatchObject({ status: 200, body: { status: 'ready', height, time, target: 0 } })
     expect(answer.body).not.toHaveProperty('reason')
+    expect(answer.body).not.toHaveProperty('follows')
+  })
+
+  it('tells along which nodes a follower follows', async () => {
+    health = { ...health, follows: ['0011223344556677'] }
+    expect((await ask(server.port, '/readyz')).body).toMatchObject({ follows: ['0011223344556677'] })
   })
 
   it('names what is proved as the target of a node in step, and what a peer says it has while the node is not', async () => {
