@@ -9,7 +9,7 @@ import { Progress, type Step } from '../console/progress.js'
 import { showStatus } from '../console/node-status.js'
 import { watchNode } from '../console/watch-node.js'
 import { ResourceStack } from '../../base/runtime/resource-stack.js'
-import type { Log } from '../../base/runtime/env.js'
+import type { Env, Log } from '../../base/runtime/env.js'
 import { genesisBlock } from '../../base/primitives/genesis.js'
 import { defined } from '../../base/primitives/defined.js'
 import { packageVersion } from '../../base/runtime/package-files.js'
@@ -29,7 +29,7 @@ export interface RunOptions extends QuietOptions {
 }
 
 /** Options that a command chooses beside the settings of a node. */
-export interface ChosenOptions extends Omit<NodeOptions, 'env' | 'tuning' | 'onStep' | 'followed'> {
+interface ChosenOptions extends Omit<NodeOptions, 'env' | 'tuning' | 'onStep' | 'followed'> {
   /** The node to follow, as its owner names it. */
   readonly follow?: string
 }
@@ -117,53 +117,20 @@ export async function runNode(
   context: CliContext,
   config: Config,
   options: RunOptions,
-  { follow, ...chosen }: ChosenOptions,
+  chosen: ChosenOptions,
   present: (node: Node, servers: Servers) => Presentation | Promise<Presentation>,
 ): Promise<void> {
-  const { stopOnEof = false } = options
   const { tuning } = config
   const opened = openLog(context, tuning.node ?? {}, options, chosen.spec.devnet)
-  const { log, console } = opened
+  const { log } = opened
   const env = systemEnv(log)
   const stack = new ResourceStack()
   stack.defer(() => opened.close())
   try {
-    // With a file, a hangup asks for it to be opened again.
-    const stop = stopSignal({ onEof: stopOnEof, onHangup: tuning.node?.logFile === undefined })
-    // A resumed standard input would keep the process alive with nothing left to do.
-    if (stopOnEof) stack.defer(() => process.stdin.pause())
-    const start = new StoppableStart(stop)
+    const stop = stopOf(config, options, stack)
     const manager = ServiceManager.of({ env: context.env, timers: env.timers, log })
-    /** Since when it serves; a node that never did has not stopped. */
-    const served: { since?: number } = {}
-    const progress = startProgress(opened)
-    const followed = follow === undefined ? undefined : await followedNode(follow, genesisBlock(chosen.spec).hash, log)
-    const starting = startNode({
-      ...chosen,
-      ...defined({ followed }),
-      variables: context.env,
-      env,
-      tuning,
-      onStep: (step) => {
-        start.step({ closes: !(step.stage in stepsBefore) })
-        progress.show(step)
-      },
-    }).finally(progress.end)
-    // Modules are loaded while the store waits for the disk. A start that fails meanwhile is reported below.
-    starting.catch(() => {})
-    await loadServing()
-    const node = await start.finish(starting)
-    stack.defer(async () => {
-      await node.close()
-      if (served.since === undefined) return
-      const { height } = node.chain.tip.header
-      const seconds = Math.round((env.clock.now() - served.since) / 1000)
-      sayOfNode(log, `stopped at height ${height} after ${durationText(seconds)}`, {
-        event: 'stopped',
-        height,
-        seconds,
-      })
-    })
+    const node = await openedNode({ context, config, opened, env, stop }, chosen)
+    const serves = closeLater(node, env, stack)
     let stopAsked = () => {}
     const asked = new Promise<'its owner'>((resolve) => (stopAsked = () => resolve('its owner')))
     const servers = await serve(node, { log, tuning, stop: stopAsked })
@@ -171,10 +138,8 @@ export async function runNode(
     const { value, lines } = await present(node, servers)
     announce(context, options, value, lines)
     sayStarted(log, node, servers)
-    served.since = env.clock.now()
-    stack.defer(watchNode(node, env))
-    const terminal = console?.isTerminal === true ? console : undefined
-    stack.defer(showStatus({ node, log, timers: env.timers, terminal, warns: opened.json && !opened.quiet }))
+    serves()
+    showLater(node, opened, env, stack)
     if (manager !== undefined) stack.defer(() => manager.stopping())
     manager?.ready(serviceState(node))
     const cause = await Promise.race([stop, asked, node.failure])
@@ -182,6 +147,76 @@ export async function runNode(
   } finally {
     await stack.close()
   }
+}
+
+/** Resolves at a signal, or at the end of standard input where that stops the node. */
+function stopOf(
+  { tuning }: Config,
+  { stopOnEof = false }: RunOptions,
+  stack: ResourceStack,
+): ReturnType<typeof stopSignal> {
+  // With a file, a hangup asks for it to be opened again.
+  const stop = stopSignal({ onEof: stopOnEof, onHangup: tuning.node?.logFile === undefined })
+  // A resumed standard input would keep the process alive with nothing left to do.
+  if (stopOnEof) stack.defer(() => process.stdin.pause())
+  return stop
+}
+
+/** Surroundings in which a node starts. */
+interface Start {
+  readonly context: CliContext
+  readonly config: Config
+  readonly opened: OpenLog
+  readonly env: Env
+  /** Ends the start, or the run. */
+  readonly stop: ReturnType<typeof stopSignal>
+}
+
+/** Starts a node, with its progress shown, unless it is told to stop before. */
+async function openedNode(
+  { context, config: { tuning }, opened, env, stop }: Start,
+  { follow, ...chosen }: ChosenOptions,
+): Promise<Node> {
+  const start = new StoppableStart(stop)
+  const progress = startProgress(opened)
+  const { hash: genesis } = genesisBlock(chosen.spec)
+  const followed = follow === undefined ? undefined : await followedNode(follow, genesis, opened.log)
+  const starting = startNode({
+    ...chosen,
+    ...defined({ followed }),
+    variables: context.env,
+    env,
+    tuning,
+    onStep: (step) => {
+      start.step({ closes: !(step.stage in stepsBefore) })
+      progress.show(step)
+    },
+  }).finally(progress.end)
+  // Modules are loaded while the store waits for the disk. A start that fails meanwhile is reported below.
+  starting.catch(() => {})
+  await loadServing()
+  return start.finish(starting)
+}
+
+/** Closes a node with the stack. The result is to be called once it serves: a node that never did has not stopped. */
+function closeLater(node: Node, { clock, log }: Env, stack: ResourceStack): () => void {
+  let since: number | undefined
+  stack.defer(async () => {
+    await node.close()
+    if (since === undefined) return
+    const { height } = node.chain.tip.header
+    const seconds = Math.round((clock.now() - since) / 1000)
+    const text = `stopped at height ${height} after ${durationText(seconds)}`
+    sayOfNode(log, text, { event: 'stopped', height, seconds })
+  })
+  return () => (since = clock.now())
+}
+
+/** Shows what becomes of a node, until the stack is closed. */
+function showLater(node: Node, { log, console, json, quiet }: OpenLog, env: Env, stack: ResourceStack): void {
+  stack.defer(watchNode(node, env))
+  const terminal = console?.isTerminal === true ? console : undefined
+  stack.defer(showStatus({ node, log, timers: env.timers, terminal, warns: json && !quiet }))
 }
 
 /** Stages before the database is open; a join that is ended at once continues where it was. */
