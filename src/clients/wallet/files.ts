@@ -134,9 +134,10 @@ export function readJsonFile(path: string, what: string): unknown {
 /**
  * Writes a file completely or not at all, also after a loss of power: a temporary file beside it, fsync, then one step that gives it its
  * name. An existing file is a {@link UserError} without `replace`; with it links are followed, the permissions stay, and a device or
- * pipe is written in place.
+ * pipe is written in place. `-` is refused: what is kept in a file is read again.
  */
 export function writeFileAtomically(path: string, text: string, options: { mode: number; replace?: boolean }): void {
+  requireFilePath(path)
   try {
     const replaced = options.replace ? replacedFile(path) : { path, mode: undefined }
     if (replaced === undefined) return writeFileSync(path, text)
@@ -145,6 +146,12 @@ export function writeFileAtomically(path: string, text: string, options: { mode:
     if (errorCode(error) === 'EEXIST') throw new UserError(`${path} exists already and is not overwritten`)
     throw new UserError(`cannot write ${path}: ${fileReason(error)}`)
   }
+}
+
+/** Throws a {@link UserError} for `-` as the path of what is kept. */
+export function requireFilePath(path: string): void {
+  if (path === '-')
+    throw new UserError('- is standard output, and a file is needed here; name one, as ./- of that name')
 }
 
 function writeBeside({ path, mode }: ReplacedFile, text: string, options: { mode: number; replace?: boolean }): void {

@@ -23,9 +23,10 @@ import {
 import { firstBlockText } from './first-block.js'
 import { newSpecJson, newSupply } from './genesis-spec.js'
 import { loadSpec } from './load-spec.js'
+import { isStandardOutput, writeText } from './named-files.js'
 import { examples, report, shellWord, formatTable } from './print-output.js'
 import { publicKeyArgument } from './key-options.js'
-import { newValidatorKey, writeValidatorKey } from './validator-key.js'
+import { newValidatorKey, validatorKeyText, writeValidatorKey } from './validator-key.js'
 
 interface CreateOptions extends OutputOptions {
   readonly pay: string
@@ -70,7 +71,7 @@ export function registerGenesis(program: Command, context: CliContext): void {
     .action((name: string, options: CreateOptions) => create(context, name, options))
   withOutput(genesis.command('key'))
     .description('write a new validator key to a file, and print its public key')
-    .argument('<file>', 'file to write')
+    .argument('<file>', 'file to write, - for standard output')
     .addHelpText('after', examples('genesis key validator.key'))
     .action((file: string, options: OutputOptions) => makeKey(context, file, options))
   withOutput(genesis.command('show'))
@@ -192,12 +193,13 @@ function create(context: CliContext, name: string, options: CreateOptions): void
 
 function makeKey(context: CliContext, file: string, options: OutputOptions): void {
   const { privateKey, publicKey } = newValidatorKey(context.random)
-  writeValidatorKey(file, privateKey)
-  report(context, options, { file, publicKey: toHex(publicKey) }, [
-    `Wrote ${file}, which only you may read.`,
+  const words = writeText(context, file, validatorKeyText(privateKey), { mode: 0o600 })
+  const isOutput = isStandardOutput(file)
+  report(words, options, { file, publicKey: toHex(publicKey) }, [
+    isOutput ? 'Wrote the private key to standard output.' : `Wrote ${file}, which only you may read.`,
     ...formatTable([['public key', toHex(publicKey)]]),
     '',
-    `A spec names the public key; the node that votes with it runs with --validator-key ${shellWord(basename(file))}.`,
+    `A spec names the public key; the node that votes with it runs with --validator-key ${isOutput ? 'FILE' : shellWord(basename(file))}.`,
   ])
 }
 

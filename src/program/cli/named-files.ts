@@ -44,7 +44,7 @@ export function wordsBeside(context: CliContext, file: string): CliContext {
 
 /** A file that the caller names, in words. */
 export function shownFile(file: string): string {
-  return file === '-' ? 'standard output' : file
+  return isStandardOutput(file) ? 'standard output' : file
 }
 
 /** The path of a file that the caller names, `-` being standard input. */
@@ -57,7 +57,7 @@ async function writeAll({ bytes }: CliContext, pieces: AsyncIterable<Uint8Array>
 }
 
 /** Whether a path is `-`, or leads to the file or pipe that is standard output, as /dev/stdout does. */
-function isStandardOutput(path: string): boolean {
+export function isStandardOutput(path: string): boolean {
   if (path === '-') return true
   try {
     const [named, output] = [statSync(path), fstatSync(1)]

@@ -16,7 +16,12 @@ export function readValidatorKey(path: string): KeyPair {
 
 /** Writes a key to a new file that only its owner may read; an existing file is an error. */
 export function writeValidatorKey(path: string, privateKey: Uint8Array): void {
-  writeFileAtomically(path, `${toHex(privateKey)}\n`, { mode: 0o600 })
+  writeFileAtomically(path, validatorKeyText(privateKey), { mode: 0o600 })
+}
+
+/** The text of a file with a validator key. */
+export function validatorKeyText(privateKey: Uint8Array): string {
+  return `${toHex(privateKey)}\n`
 }
 
 export function newValidatorKey(random: Random): KeyPair {

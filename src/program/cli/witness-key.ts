@@ -4,7 +4,7 @@ import { utf8 } from '../../base/primitives/bytes.js'
 import type { Random } from '../../base/runtime/env.js'
 import { ed25519PublicKey } from '../../base/crypto/ed25519.js'
 import { asLightError } from '../../clients/light/light-error.js'
-import { isThere, readSecretFile, writeFileAtomically } from '../../clients/wallet/files.js'
+import { isThere, readSecretFile, requireFilePath, writeFileAtomically } from '../../clients/wallet/files.js'
 import {
   firstWitnessState,
   readWitnessSecret,
@@ -44,6 +44,7 @@ export function makeWitnessKey(file: string, name: string, random: Random): Witn
   const key = keyNamed(name, ed25519PublicKey(seed))
   // The state first: a key without one signs nothing.
   if (isThere(file, 'witness key')) throw new UserError(`${file} exists already and is not overwritten`)
+  requireFilePath(file)
   writeFileAtomically(stateOf(file), utf8(firstWitnessState(key)) ?? '', { mode: 0o600 })
   writeFileAtomically(file, `${signerKeyText(key, seed)}\n`, { mode: 0o600 })
   return { key, seed }

@@ -25,6 +25,16 @@ import {
 const directory = mkdtempSync(join(tmpdir(), 'didledger-files-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
+it('a file that is kept is not standard output', () => {
+  for (const replace of [false, true]) {
+    expect(() => writeFileAtomically('-', 'x', { mode: 0o600, replace })).toThrow(/^- is standard output.*name one/)
+  }
+  expect(isThere('-', 'file')).toBe(false)
+  const path = join(directory, '-')
+  writeFileAtomically(path, 'x', { mode: 0o600 })
+  expect(readTextFile(path, 'file')).toBe('x')
+})
+
 describe('a file of a user', () => {
   it('is read whole, up to its largest size', () => {
     const path = join(directory, 'text')

@@ -6,7 +6,7 @@ import { formatPrivateKey, keyForms } from '../../../../src/base/crypto/key-form
 import { publicKeyOf } from '../../../../src/base/crypto/keys.js'
 import { UserError } from '../../../../src/base/errors/rule-error.js'
 import { shippedSpecs, shippedTrustFile } from '../../../../src/node/library/shipped.js'
-import { displayHash, hex, toHex } from '../../../../src/base/primitives/bytes.js'
+import { displayHash, fromHex, hex, toHex } from '../../../../src/base/primitives/bytes.js'
 import { genesisBlock } from '../../../../src/base/primitives/genesis.js'
 import { paramsAt } from '../../../../src/base/primitives/spec.js'
 import { readTrust } from '../../../../src/identity/proofs/trust-root.js'
@@ -195,6 +195,13 @@ describe('a validator key', () => {
     expect(toHex(pair.publicKey)).toBe(publicKey)
     expect(toHex(publicKeyOf(pair.privateKey))).toBe(publicKey)
     expect(await bench.run('genesis', 'key', file)).toMatchObject({ code: 1 })
+  })
+
+  it('goes to standard output as -, alone', async () => {
+    const { code, out, err } = await bench.run('genesis', 'key', '-')
+    expect([code, out]).toEqual([0, expect.stringMatching(/^[0-9a-f]{64}\n$/)])
+    expect(err).toContain(toHex(publicKeyOf(fromHex(out.trim()) as Uint8Array)))
+    expect(err).toMatch(/^Wrote the private key to standard output.*--validator-key FILE\.\n$/s)
   })
 
   it('must not be for others to read', () => {
