@@ -13,7 +13,7 @@ let bench: Workbench
 let send: readonly string[]
 
 beforeAll(async () => {
-  node = await createNode({ network: 'devnet', mining: 'manual', api: true })
+  node = await createNode({ network: 'devnet', mining: 'manual', api: { portBase: 0 } })
   bench = new Workbench()
   send = ['--rest', (node.api as { rest: string }).rest, '--no-wait']
 })

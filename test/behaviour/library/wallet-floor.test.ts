@@ -31,7 +31,12 @@ let bench: Workbench
 let floor: number
 
 beforeAll(async () => {
-  node = await createNode({ network: 'devnet', mining: 'manual', api: true, tuning: { mempool: { size: poolSize } } })
+  node = await createNode({
+    network: 'devnet',
+    mining: 'manual',
+    api: { portBase: 0 },
+    tuning: { mempool: { size: poolSize } },
+  })
   client = new NodeClient({ rest: (node.api as { rest: string }).rest })
   bench = new Workbench()
   const payer = node.wallet.account(0)
