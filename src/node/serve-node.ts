@@ -1,18 +1,15 @@
 import { resolve } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import type { ApiContext } from '../answers/api/api-context.js'
 import type { NodeHealth, NetworkView } from '../answers/api/node-handles.js'
-import { isLoopbackName, loopbackHosts } from '../answers/api/http/origin.js'
 import { countTransactions } from '../ledger/mempool/transaction-count.js'
 import { networkVersion, servicesOf } from '../network/wire/status-message.js'
 import { defined } from '../base/primitives/defined.js'
 import type { Log } from '../base/runtime/env.js'
 import { packageVersion } from '../base/runtime/package-files.js'
 import { RuleError } from '../base/errors/rule-error.js'
+import { loadServing, type OpenPorts, openPorts, openShared, type ServedPorts, type ServingLife } from './open-ports.js'
 import type { NodeTuning } from './options-to-node.js'
-import { portOf } from './ports.js'
 import type { Node, NodeNetwork } from './node.js'
-import { urlHost } from './url-host.js'
 
 export interface ServingOptions {
   readonly log: Log
@@ -23,178 +20,79 @@ export interface ServingOptions {
 }
 
 /** The open interfaces of a node. */
-export interface Servers {
-  readonly ports: { readonly rest: number; readonly ws: number; readonly rpc: number; readonly p2p: number }
-  /** The metrics, where they have a port of their own. */
-  readonly metrics: string | undefined
-  /** A host by which this machine reaches the interfaces, as it stands in a URL. */
-  readonly host: string
-  /** Addresses listened on by which other machines reach them too. */
-  readonly openAt: readonly string[]
-  close(): Promise<void>
+export interface Servers extends OpenPorts {
+  readonly ports: Readonly<NodePorts>
 }
 
-/** Loads the modules that {@link serve} needs, of which a caller can make use while a node starts. */
-export const loadServing = () => import('./serving-parts.js')
+/** The ports of a node; 0: not open. */
+type NodePorts = ServedPorts & { readonly p2p: number }
 
 /** Opens the interfaces of a node. A port that is taken is a UserError, and none is left open. */
-export async function serve(node: Node, { log, tuning = {}, stop }: ServingOptions): Promise<Servers> {
-  const { api = {} } = tuning
-  const { hosts = loopbackHosts, metricsHosts } = api
-  const port = (name: 'rest' | 'ws' | 'rpc' | 'metrics') => portOf(name, tuning.node?.portBase)
-  const counter = countTransactions(node)
-  const network = node.network === undefined ? undefined : viewOf(node.network, node.sync)
+export async function serve(node: Node, options: ServingOptions): Promise<Servers> {
+  const { tuning = {} } = options
+  const life: ServingLife = { stage: 'starting', failed: false }
+  node.failure.catch(() => (life.failed = true))
+  const network = node.network && viewOf(node.network, node.sync)
   const ports = { p2p: network?.port ?? 0, ws: 0, rest: 0, rpc: 0 }
-  const {
-    reader,
-    mempool,
-    events,
-    resolver,
-    devnet,
-    mining,
-    identity,
-    adminToken,
-    sync,
-    standing,
-    chain,
-    directory,
-    voting,
-    backups,
-    watch,
-    followed,
-    follows,
-    witness,
-    witnessed,
-    compareHeads,
-  } = node
-  let stage: NodeHealth['stage'] = 'starting'
-  let failed = false
-  node.failure.catch(() => (failed = true))
   // Loading the HTTP server takes longer than all the rest; only who serves waits for it.
-  const {
-    AllowedOrigins,
-    AnswerAdmission,
-    apiLimits,
-    ApiServer,
-    BodyBudget,
-    HeightGate,
-    KeptAnswers,
-    LogEvents,
-    NodeMetrics,
-    openMetricsPort,
-    PageFiles,
-    PassedOn,
-    SharedAnswers,
-    WebSockets,
-    WsServer,
-  } = await loadServing()
-  const version = packageVersion()
-  const others = { ...defined({ network, voting }) }
-  const { shipping } = node
-  const health = (): NodeHealth => {
-    const alarm = voting?.status().alarm
-    const { stalled, clockOffset } = watch ?? {}
-    const best = node.network?.network.sync.beyond.better?.height
-    return {
-      failed,
-      stage,
-      sync: sync(),
-      standing: standing(),
-      ...defined({ best, alarm, stalled, clockOffset, follows: follows?.() }),
-    }
-  }
+  const { LogEvents, NodeMetrics } = await loadServing()
+  const { chain, mempool, resolver, directory, voting, shipping } = node
+  const health = () => healthOf(node, life)
   const metrics = new NodeMetrics({
-    chain,
-    mempool,
-    resolver,
-    version,
-    health,
+    ...{ chain, mempool, resolver, health, version: packageVersion() },
     databaseBytes: () => directory.databaseBytes(),
     diskSpace: () => directory.space(),
-    ...others,
-    ...defined({ shipping }),
+    ...defined({ network, voting, shipping }),
   })
-  const context: ApiContext = {
-    reader,
-    mempool,
-    resolver,
-    mining: followed === undefined ? mining : noMining,
-    ...(followed && { followed: new PassedOn(followed.api, { genesis: chain.genesis.hash, log }) }),
-    adminToken,
-    backups,
-    log,
-    limits: api,
-    access: api,
-    ...(devnet === undefined ? {} : { allowedOrigins: new AllowedOrigins(tuning.devnet?.allowedOrigins ?? [], log) }),
-    sharedAnswers: new SharedAnswers(new AnswerAdmission({ ...apiLimits, ...api })),
-    heights: new HeightGate(chain, { ...apiLimits, ...api }),
-    bodies: new BodyBudget({ ...apiLimits, ...api }),
-    kept: new KeptAnswers({ chain, resolver }, { ...apiLimits, ...api }.answerCache),
+  const context = await contextOf(node, options, { health, metrics, ports, ...defined({ network }) })
+  const open = await openPorts(context, new LogEvents(node.events), { tuning, life, ports })
+  return { ...open, ports }
+}
+
+/** Parts of a context that are made for the interfaces. */
+interface ServingParts extends Pick<ApiContext, 'health' | 'metrics' | 'network'> {
+  readonly ports: Readonly<NodePorts>
+}
+
+/** Gathers what the interfaces need of a node. */
+async function contextOf(
+  node: Node,
+  { log, tuning: { api = {}, devnet: { allowedOrigins = [] } = {} } = {}, stop }: ServingOptions,
+  { ports, ...made }: ServingParts,
+): Promise<ApiContext> {
+  const { AllowedOrigins, PassedOn } = await loadServing()
+  const { reader, mempool, resolver, devnet, adminToken, backups, chain, followed, identity, compareHeads } = node
+  const { network } = made
+  const { witness, witnessed, voting } = node
+  const [counter, compile] = [countTransactions(node), packageVersion()]
+  return {
+    ...{ reader, mempool, resolver, adminToken, backups, compareHeads, ...made },
+    ...(await openShared({ reader, resolver, log }, api)),
+    mining: followed === undefined ? node.mining : noMining,
     // A command that reads the token there may run in another directory.
-    dataDir: resolve(directory.path),
-    ...defined({ dereference: api.dereference }),
-    metricsApart: metricsHosts !== undefined,
-    ...defined({ devnet, stop }),
-    ...(devnet && { registrar: devnet.registrar }),
-    ...(witness && { witness: witness.heads }),
-    ...defined({ witnessed, compareHeads }),
-    ...(api.pages === false ? {} : { pages: new PageFiles() }),
-    ...others,
+    dataDir: resolve(node.directory.path),
+    ...(followed && { followed: new PassedOn(followed.api, { genesis: chain.genesis.hash, log }) }),
+    ...(devnet && { registrar: devnet.registrar, allowedOrigins: new AllowedOrigins(allowedOrigins, log) }),
+    ...defined({ devnet, stop, voting, witnessed, witness: witness?.heads }),
     nodeInfo: () => ({
-      compile: version,
+      ...{ compile, ports },
       id: identity.id,
       version: networkVersion,
       services: network === undefined ? 0 : servicesOf(chain),
       relay: followed === undefined,
       transactionCount: counter.total,
       receivedCount: network?.receivedCount ?? 0,
-      ports,
       neighbors: network?.neighbors() ?? [],
     }),
-    metrics,
-    health,
   }
-  const servers: { close(): Promise<void> }[] = []
-  const close = async () => {
-    const seconds = stage === 'serving' && !failed ? (api.drain ?? 0) : 0
-    stage = 'stopping'
-    // Balancers ask at intervals, and send requests until they are told.
-    if (seconds > 0) await setTimeout(seconds * 1000)
-    metrics.close()
-    await Promise.all(servers.map((server) => server.close()))
-  }
-  const opened = async <T extends { port: number; close(): Promise<void> }>(opening: Promise<T>): Promise<number> => {
-    const server = await opening
-    servers.push(server)
-    return server.port
-  }
-  const sockets = new WebSockets(context, new LogEvents(events), hosts)
-  servers.push(sockets)
-  let metricsUrl: string | undefined
-  let openAt: readonly string[]
-  try {
-    const rest = ApiServer.open(context, { serves: 'rest', hosts, port: port('rest'), sockets })
-    ports.rest = await opened(rest)
-    openAt = openOf((await rest).addresses)
-    ports.ws = await opened(WsServer.open(context, { hosts, port: port('ws'), sockets }))
-    ports.rpc = await opened(ApiServer.open(context, { serves: 'rpc', hosts, port: port('rpc') }))
-    if (metricsHosts !== undefined) {
-      const own = await opened(openMetricsPort(context, { hosts: metricsHosts, port: port('metrics') }))
-      metricsUrl = `http://${urlHost(metricsHosts)}:${own}/metrics`
-    }
-  } catch (error) {
-    await close()
-    throw error
-  }
-  stage = 'serving'
-  return { ports, metrics: metricsUrl, host: urlHost(hosts), openAt, close }
 }
 
-/** The hosts of bound addresses, `host:port`, that are no loopback: a system reads `127.1`, and its own name, as loopback too. */
-function openOf(addresses: readonly string[]): string[] {
-  return addresses
-    .map((address) => address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1'))
-    .filter((host) => !isLoopbackName(host))
+function healthOf({ voting, watch, network, sync, standing, follows }: Node, life: ServingLife): NodeHealth {
+  const alarm = voting?.status().alarm
+  const { stalled, clockOffset } = watch ?? {}
+  const best = network?.network.sync.beyond.better?.height
+  const told = defined({ best, alarm, stalled, clockOffset, follows: follows?.() })
+  return { ...life, sync: sync(), standing: standing(), ...told }
 }
 
 /** Block production of a follower. */

@@ -9,12 +9,11 @@
  * - Bodies of answers are those of a node at the same tip.
  * - Nothing is written: neither rows nor files.
  */
-import { setTimeout } from 'node:timers/promises'
 import type { ApiContext } from '../../answers/api/api-context.js'
 import { NeedsNode } from '../../answers/api/http/needs-node.js'
-import { loopbackHosts } from '../../answers/api/http/origin.js'
 import type { NodeHealth } from '../../answers/api/node-handles.js'
 import { Resolver } from '../../answers/resolver/resolver.js'
+import type { Standing } from '../../answers/resolver/standing.js'
 import { staleAfterDefault } from '../../answers/resolver/resolver-options.js'
 import { defined } from '../../base/primitives/defined.js'
 import type { Spec } from '../../base/primitives/spec.js'
@@ -25,9 +24,8 @@ import { ChainReader } from '../../ledger/chain/reader.js'
 import { EngineRows } from '../../ledger/engine/engine-rows.js'
 import type { RowEngine } from '../../ledger/engine/row-engine.js'
 import { chainProver } from '../chain-prover.js'
+import { loadServing, openPorts, openShared, type ServingLife } from '../open-ports.js'
 import type { NodeTuning } from '../options-to-node.js'
-import { portOf } from '../ports.js'
-import { urlHost } from '../url-host.js'
 import { AskedNodes } from './asked-nodes.js'
 import { refused, requireOwnShards } from './check-shards.js'
 import { EngineChain } from './engine-chain.js'
@@ -83,81 +81,43 @@ async function open(options: GatewayOptions, stack: ResourceStack): Promise<Gate
   stack.defer(() => rows.close())
   const chain = new EngineChain(spec, rows)
   stack.defer(() => chain.close())
-  const life: Life = { stage: 'starting', failed: false }
-  const { context, own } = await partsOf(options, chain, life, stack)
+  const life: ServingLife = { stage: 'starting', failed: false }
+  const answers = answersOf(options, chain, stack)
+  const { known, own } = answers
+  const context = await contextOf(options, chain, life, answers)
+  // Before the first answer: that a node is not in step is known from then on.
+  await known.looked
+  known.requireOwnChain()
   own?.failure.catch(() => (life.failed = true))
-  const { ApiServer, apiLimits, openMetricsPort, PassedEvents, ShownBlocks, WebSockets, WsServer } =
-    await import('../serving-parts.js')
-  const { hosts = loopbackHosts, metricsHosts, drain = 0 } = tuning.api ?? {}
-  const port = (name: 'rest' | 'ws' | 'rpc') => portOf(name, tuning.node?.portBase)
+  const { apiLimits, PassedEvents, ShownBlocks } = await loadServing()
   const { nodes, heights } = context
   const shown = new ShownBlocks(chain, { ...apiLimits, ...tuning.api })
-  const sockets = new WebSockets(context, new PassedEvents({ nodes, heights, shown }), hosts)
-  // At once: a port waits for the connections of its WebSockets.
-  const servers: { close(): Promise<void> }[] = [sockets]
-  stack.defer(async () => void (await Promise.all(servers.map((server) => server.close()))))
-  const opened = async (server: Promise<{ readonly port: number; close(): Promise<void> }>) => {
-    servers.push(await server)
-    return (await server).port
-  }
-  const ports = {
-    rest: await opened(ApiServer.open(context, { serves: 'rest', hosts, port: port('rest'), sockets })),
-    ws: await opened(WsServer.open(context, { hosts, port: port('ws'), sockets })),
-    rpc: await opened(ApiServer.open(context, { serves: 'rpc', hosts, port: port('rpc') })),
-  }
-  if (metricsHosts !== undefined) {
-    const port = portOf('metrics', tuning.node?.portBase)
-    const figures = await openMetricsPort(context, { hosts: metricsHosts, port })
-    stack.defer(() => figures.close())
-  }
-  life.stage = 'serving'
-  const close = async () => {
-    life.stage = 'stopping'
-    // Balancers ask at intervals, and send requests until they are told.
-    if (drain > 0 && !life.failed) await setTimeout(drain * 1000)
-    await stack.close()
-  }
-  const host = urlHost(hosts)
+  const ports = { rest: 0, ws: 0, rpc: 0 }
+  const { host, close } = await openPorts(context, new PassedEvents({ nodes, heights, shown }), { tuning, life, ports })
+  stack.defer(close)
   own?.start(`http://${host}:${ports.rest}`)
-  return { chain, ports, host, failure: own?.failure ?? new Promise<never>(() => {}), close }
-}
-
-/** How far a gateway is. */
-interface Life {
-  stage: NodeHealth['stage']
-  failed: boolean
+  const failure = own?.failure ?? new Promise<never>(() => {})
+  return { chain, ports, host, failure, close: () => stack.close() }
 }
 
 /** Everything that the interfaces need, with what only a gateway has. */
 type GatewayContext = ApiContext & Required<Pick<ApiContext, 'nodes' | 'heights'>>
 
 /** Parts that answer, and the checks of answers. */
-interface Parts {
-  readonly context: GatewayContext
+interface Answers {
+  readonly known: AskedNodes
+  readonly standing: () => Standing
+  readonly resolver: Resolver
   readonly own: OwnProofs | undefined
 }
 
-async function partsOf(options: GatewayOptions, chain: EngineChain, life: Life, stack: ResourceStack): Promise<Parts> {
+function answersOf(options: GatewayOptions, chain: EngineChain, stack: ResourceStack): Answers {
   const { spec, env, nodes, tuning = {} } = options
-  const { api = {}, resolver: settings = {} } = tuning
-  const { cacheBytes, staleAfter = staleAfterDefault, answerOutOfStep: always = false, ...queryLimits } = settings
-  const {
-    AnswerAdmission,
-    apiLimits,
-    BodyBudget,
-    BehindGateway,
-    HeightGate,
-    KeptAnswers,
-    GatewayMetrics,
-    PageFiles,
-    SharedAnswers,
-  } = await import('../serving-parts.js')
+  const { cacheBytes, staleAfter = staleAfterDefault, answerOutOfStep, ...queryLimits } = tuning.resolver ?? {}
   const { database } = chain
   const clock = { now: () => env.clock.now() + chain.clockOffset }
-  const policy = { staleAfter: staleAfter * 1000, always }
-  const ofChain = { genesis: chain.genesis.hash, log: env.log }
-  const { clock: set, timers } = env
-  const known = new AskedNodes(nodes, { ...ofChain, timers, clock: set, ...defined({ steady: options.steady }) })
+  const policy = { staleAfter: staleAfter * 1000, always: answerOutOfStep === true }
+  const known = new AskedNodes(nodes, { ...env, genesis: chain.genesis.hash, ...defined({ steady: options.steady }) })
   stack.defer(() => known.close())
   const standing = standingOf(policy, () => ({
     spec,
@@ -178,39 +138,35 @@ async function partsOf(options: GatewayOptions, chain: EngineChain, life: Life, 
   })
   stack.defer(() => resolver.close())
   stack.defer(async () => own?.close())
-  const limits = { ...apiLimits, ...api }
-  const heights = new HeightGate(chain, limits)
+  return { known, standing, resolver, own }
+}
+
+async function contextOf(
+  { spec, env: { log }, nodes, tuning: { api = {} } = {} }: GatewayOptions,
+  chain: EngineChain,
+  life: ServingLife,
+  { known, standing, resolver, own }: Answers,
+): Promise<GatewayContext> {
+  const { BehindGateway, GatewayMetrics } = await loadServing()
+  const { database } = chain
   const version = packageVersion()
   const health = (): NodeHealth => {
     const { height } = chain.tip.header
     const sync = progressOf(height, known.word)
     // What lies between both is on its way, and counts for those who ask by how many blocks.
     const best = (known.word?.height ?? 0) > height ? known.word?.height : undefined
-    return { failed: life.failed, stage: life.stage, standing: standing(), ...defined({ sync, best }) }
+    return { ...life, standing: standing(), ...defined({ sync, best }) }
   }
   const metrics = new GatewayMetrics({ chain, rows: database, version, health, ...defined({ own: own?.counts }) })
-  stack.defer(() => metrics.close())
-  const parts = lackingParts(spec.devnet)
-  const context: GatewayContext = {
-    reader: new ChainReader(chain),
-    resolver,
-    nodes: new BehindGateway(nodes, ofChain, heights),
+  const reader = new ChainReader(chain)
+  const shared = await openShared({ reader, resolver, log }, api)
+  return {
+    ...{ reader, resolver, metrics, health, ...shared },
+    nodes: new BehindGateway(nodes, { genesis: chain.genesis.hash, log }, shared.heights),
     settle: (work) => database.settle(work),
-    log: env.log,
-    limits: api,
-    access: api,
-    sharedAnswers: new SharedAnswers(new AnswerAdmission(limits)),
-    heights,
-    bodies: new BodyBudget(limits),
-    kept: new KeptAnswers({ chain, resolver }, limits.answerCache),
     compareHeads: headsElsewhere,
-    metricsApart: api.metricsHosts !== undefined,
-    ...defined({ dereference: api.dereference }),
-    ...(api.pages === false ? {} : { pages: new PageFiles() }),
     nodeInfo: () => infoOfElsewhere(version),
-    metrics,
-    health,
-    ...parts,
+    ...lackingParts(spec.devnet),
     // Asked for whether they are there: a node may have them.
     get network(): never {
       throw new NeedsNode()
@@ -219,10 +175,6 @@ async function partsOf(options: GatewayOptions, chain: EngineChain, life: Life, 
       throw new NeedsNode()
     },
   }
-  // Before the first answer: that a node is not in step is known from then on.
-  await known.looked
-  known.requireOwnChain()
-  return { context, own }
 }
 
 /** The checks of a gateway that is to make some. A UserError for a chain whose answers have no proofs. */

@@ -1,6 +1,7 @@
 import type { Config } from '../../node/config/config.js'
 import { followedNode } from '../../node/followed-node.js'
-import { loadServing, serve, type Servers } from '../../node/serve-node.js'
+import { loadServing } from '../../node/open-ports.js'
+import { serve, type Servers } from '../../node/serve-node.js'
 import { joinUnits } from '../../node/taken-state.js'
 import { type Node, type NodeOptions, type StartStep, startUnits } from '../../node/node.js'
 import { startNode } from '../../node/start-node.js'
