@@ -8,7 +8,7 @@ import type { Hash } from '../../base/primitives/hash.js'
 import { requireMembers, requireOptions } from '../../base/primitives/known-members.js'
 import { Transaction } from '../../base/primitives/transaction.js'
 import type { MinedTransaction, NodeChain, NodeMempool } from './node-types.js'
-import { addressBytes } from './wallet-node.js'
+import { addressBytes } from './caller-values.js'
 
 /** Default milliseconds of {@link NodeChain.waitFor}. */
 const minedWait = 120_000

@@ -41,7 +41,8 @@ import type { ApiOptions, CreateNodeOptions, CredentialPage, LedgerNode, NodeDev
 import { peeringOptions } from './peering-options.js'
 import { nodePeers, untilSynced, votingOf } from './peers-node.js'
 import { isShippedSpec, shippedSpecFile, shippedSpecs } from './shipped.js'
-import { addressBytes, nodeWallet, units } from './wallet-node.js'
+import { addressBytes, units } from './caller-values.js'
+import { nodeWallet } from './wallet-node.js'
 
 /** Data directories in use by this process. The database's lock keeps other processes out, but names no user within this one. */
 const directories = new Set<string>()

@@ -9,7 +9,7 @@ import { maxDevnetAccounts, maxSeededDids } from '../../clients/wallet/devnet-ac
 import type { DevnetTarget } from '../devnet/devnet-options.js'
 import { automine, type MiningMode } from '../devnet/mining-mode.js'
 import type { ApiOptions, CreateNodeOptions } from './node-types.js'
-import { units } from './wallet-node.js'
+import { units } from './caller-values.js'
 
 /** @limit s: time between two blocks of a devnet of the library */
 const longestInterval = 999_999
