@@ -46,7 +46,19 @@ export async function serve(node: Node, options: ServingOptions): Promise<Server
   })
   const context = await contextOf(node, options, { health, metrics, ports, ...defined({ network }) })
   const open = await openPorts(context, new LogEvents(node.events), { tuning, life, ports })
-  return { ...open, ports }
+  // Commands that are given the directory find the node there; without that they ask the usual port.
+  const note = (url?: string) =>
+    directory
+      .noteServed(url)
+      .catch((error: Error) =>
+        options.log.warn({ error: error.message }, 'commands with --data-dir do not find this node'),
+      )
+  await note(`http://${open.host}:${ports.rest}`)
+  const close = async () => {
+    await open.close()
+    await note()
+  }
+  return { ...open, ports, close }
 }
 
 /** Parts of a context that are made for the interfaces. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
@@ -104,6 +104,25 @@ describe('start --stop-on-eof', () => {
     command.kill('SIGKILL')
     await vi.waitFor(() => expect(fetch(line.rest)).rejects.toThrow('fetch failed'), { timeout: 10_000 })
   })
+})
+
+it('a node is found by its data directory, at any port', async () => {
+  const dataDir = directories.fresh()
+  const node = await NodeProcess.start('devnet', '--data-dir', dataDir)
+  const { rest } = node.line
+  expect(readFileSync(join(dataDir, 'rest.url'), 'utf8')).toBe(`${rest}\n`)
+  expect(await runJson('node', 'call', 'getblockcount', '--data-dir', dataDir)).toBe(1)
+  expect(await runJson('chain', 'backup', directories.fresh('copy'), '--data-dir', dataDir)).toMatchObject({
+    height: 0,
+  })
+  expect(await runJson('node', 'stop', '--data-dir', dataDir)).toEqual({ stopped: rest })
+  expect(existsSync(join(dataDir, 'rest.url'))).toBe(false)
+
+  const killed = await NodeProcess.start('devnet', '--data-dir', dataDir)
+  await killed.stop('SIGKILL')
+  const { code, err } = await run('node', 'stop', '--data-dir', dataDir)
+  expect(code).toBe(1)
+  expect(err).toContain(`no node listens at ${killed.line.rest}; if the node of ${dataDir} serves REST elsewhere`)
 })
 
 it('node stop notices that the node was killed instead', async () => {

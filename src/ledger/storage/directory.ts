@@ -22,7 +22,7 @@ export interface HeldChain {
 
 /**
  * Data directory: `network.json` and `spec.json` (chain), `chain` (LevelDB), `peer.key`, `admin.token`, `sign-….state` (sign state of
- * a key).
+ * a key), `running` and `rest.url` (of the run).
  */
 export class DataDirectory {
   readonly path: string
@@ -181,6 +181,21 @@ export class DataDirectory {
     )
   }
 
+  /** URL of REST of the node that serves from the directory at a path, as it wrote there; undefined: it wrote none that can be read. */
+  static async servedAt(path: string): Promise<string | undefined> {
+    const text = await readFile(filesOf(path).servedFile, 'utf8').catch(() => '')
+    const url = text.trim()
+    return /^https?:/.test(url) && URL.canParse(url) ? url : undefined
+  }
+
+  /** Records the URL of REST of the node that serves; undefined: it does no more. */
+  async noteServed(url: string | undefined): Promise<void> {
+    const { servedFile } = filesOf(this.path)
+    await onOwnFile(`${servedFile} cannot be written`, () =>
+      url === undefined ? rm(servedFile, { force: true }) : writeFile(servedFile, `${url}\n`),
+    )
+  }
+
   get #runFile(): string {
     return filesOf(this.path).runFile
   }
@@ -279,8 +294,14 @@ async function isDatabase(folder: string): Promise<boolean> {
   return names.some((name) => name.startsWith('MANIFEST-'))
 }
 
-function filesOf(path: string): Readonly<Record<'claimFile' | 'specFile' | 'runFile', string>> {
-  return { claimFile: join(path, 'network.json'), specFile: join(path, 'spec.json'), runFile: join(path, 'running') }
+function filesOf(path: string): Readonly<Record<'claimFile' | 'specFile' | 'runFile' | 'servedFile', string>> {
+  const file = (name: string) => join(path, name)
+  return {
+    claimFile: file('network.json'),
+    specFile: file('spec.json'),
+    runFile: file('running'),
+    servedFile: file('rest.url'),
+  }
 }
 
 /** The text of a file; undefined if it is not there. */

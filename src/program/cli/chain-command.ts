@@ -38,6 +38,7 @@ import { readState, registerStateCheck, writeState } from './chain-state.js'
 import { checkpointAt, checkpointOfNode } from './chain-checkpoint.js'
 import type { CliContext } from './cli-context.js'
 import { heightOption, type QuietOptions, type RestFlags, withNode, withOutput, withQuiet } from './command-options.js'
+import { restOf } from './owner-token.js'
 import { namingTheRepair, reindexCommand } from './repair-hint.js'
 import { defaultDataDir } from './chain-data-dir.js'
 import { heldSpec } from './directory-spec.js'
@@ -106,9 +107,7 @@ export function registerChain(program: Command, context: CliContext): void {
       'copy the chain into a new data directory, also while a node is using it',
       'backup ./copy',
     ),
-  ).action((to: string, options: ChainOptions & RestFlags, self: Command) =>
-    backup(context, options, to, self.getOptionValueSource('rest') === 'cli'),
-  )
+  ).action((to: string, options: ChainOptions & RestFlags, self: Command) => backup(context, options, to, self))
   command(
     'export <file>',
     'write the blocks of the active chain to a file; - is standard output',
@@ -150,17 +149,18 @@ export function registerChain(program: Command, context: CliContext): void {
   })
 }
 
-/** Copies the chain of a directory, or, where `asksNode` alone says which, of the node at --rest. */
+/** Copies the chain of a directory, or, where --rest alone says which, of the node there. */
 async function backup(
   context: CliContext,
   options: ChainOptions & RestFlags,
   to: string,
-  asksNode: boolean,
+  self: Command,
 ): Promise<void> {
-  const { rest, genesis, dataDir: given } = options
-  const isNamed = !asksNode || given !== undefined || genesis !== undefined
-  const dataDir = isNamed ? placeOf(context, options).dataDir : await directoryOfNode(context, rest)
-  await backUp(context, { ...options, dataDir }, to, (use) =>
+  const { genesis, dataDir: given } = options
+  const isNamed = self.getOptionValueSource('rest') !== 'cli' || given !== undefined || genesis !== undefined
+  const dataDir = isNamed ? placeOf(context, options).dataDir : await directoryOfNode(context, options.rest)
+  const rest = await restOf(self, { ...options, dataDir })
+  await backUp(context, { ...options, rest, dataDir }, to, (use) =>
     withTools(context, { ...options, dataDir }, (tools) => withLedger(tools, ({ database }) => use(database))),
   )
 }

@@ -14,7 +14,7 @@ import type { CliContext } from './cli-context.js'
 import { heightOption, type OutputOptions, type RestFlags, withNode, withOutput } from './command-options.js'
 import { followLog } from './node-log.js'
 import { showStatus } from './node-status.js'
-import { callAsOwner, type OwnerFlags, ownerOf } from './owner-token.js'
+import { callAsOwner, type OwnerFlags, ownerOf, restOf } from './owner-token.js'
 import { columnLines, examples, report } from './print-output.js'
 
 type NodeFlags = RestFlags & OutputOptions
@@ -45,7 +45,7 @@ export function registerNode(program: Command, context: CliContext): void {
   withOwner(withNode(withOutput(node.command('bans'))))
     .description('list who is not let in for now')
     .addHelpText('after', examples('node bans', 'node call addban peer=192.0.2.9 seconds=3600'))
-    .action((flags: OwnersFlags) => bans(context, flags))
+    .action(async (flags: OwnersFlags, self: Command) => bans(context, await located(flags, self)))
   withNode(withOutput(node.command('evidence')))
     .description('list pairs of votes that a validator may not have signed both')
     .option('--height <n>', 'of this height alone', heightOption)
@@ -65,7 +65,7 @@ export function registerNode(program: Command, context: CliContext): void {
   withOwner(withNode(withOutput(node.command('stop'))))
     .description('stop the node, and wait until it has stopped')
     .addHelpText('after', examples('node stop', 'node stop --rest http://192.0.2.7:20334 --token-file admin.token'))
-    .action((flags: OwnersFlags) => stop(context, flags))
+    .action(async (flags: OwnersFlags, self: Command) => stop(context, await located(flags, self)))
   withOwner(withNode(withOutput(node.command('call'))))
     .description('call a JSON-RPC method of the node, and print its result as JSON')
     .argument('<method>', 'a method of docs/json-rpc.md, or of "node call help"')
@@ -78,13 +78,22 @@ export function registerNode(program: Command, context: CliContext): void {
         `node call getutxosbyamount '{"address": "EKncjrsmMkiZLV34kRYfhZg1mehNfRB6uG", "amount": "2.5"}'`,
       ),
     )
-    .action((method: string, params: string[], flags: OwnersFlags) => call(context, method, params, flags))
+    .action(async (method: string, params: string[], flags: OwnersFlags, self: Command) =>
+      call(context, method, params, await located(flags, self)),
+    )
 }
 
 function withOwner(command: Command): Command {
   return command
-    .option('--data-dir <directory>', 'data directory of the node, which has its token (default: the one it names)')
+    .option(
+      '--data-dir <directory>',
+      'data directory of the node, which has its token and its address (default: the one that the node at --rest names)',
+    )
     .option('--token-file <file>', 'file with the token of the owner, for a node on another machine')
+}
+
+async function located(flags: OwnersFlags, self: Command): Promise<OwnersFlags> {
+  return { ...flags, rest: await restOf(self, flags) }
 }
 
 const peersAnswer = answerOf('the state of the sync', {

@@ -16,6 +16,8 @@ import { fromHex, hex, toHex } from '../../base/primitives/bytes.js'
 import { hexFault } from '../../base/primitives/hex-fault.js'
 import { SharedSecretError } from '../../base/runtime/secret-access.js'
 import { readSecretFile } from '../../clients/wallet/files.js'
+import type { Command } from 'commander'
+import { DataDirectory } from '../../ledger/storage/directory.js'
 import type { CliContext } from './cli-context.js'
 import type { RestFlags } from './command-options.js'
 import { chainDataDir } from './chain-data-dir.js'
@@ -93,6 +95,13 @@ export async function ownerOf(
   }
   const where = dataDir === undefined ? 'no data directory found here has' : `${dataDir} does not have`
   throw new UserError(`${where} the token of the node at ${client.rest}: ${hint}, or --data-dir DIRECTORY`)
+}
+
+/** The address of a node: as given, else where the node of the given directory serves on this machine, else the usual one. */
+export async function restOf(command: Command, { rest, dataDir }: Omit<OwnerFlags, 'tokenFile'>): Promise<string> {
+  if (dataDir === undefined || command.getOptionValueSource('rest') === 'cli') return rest
+  const served = await DataDirectory.servedAt(dataDir)
+  return served !== undefined && (await leadsHere(served)) ? served : rest
 }
 
 /** Whether a URL leads to this machine. */

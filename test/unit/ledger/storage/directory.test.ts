@@ -34,3 +34,18 @@ it('a data directory may be beside a file that is called as one of a database', 
   writeFileSync(join(path, 'CURRENT'), '')
   expect((await DataDirectory.open(join(path, 'data'))).path).toBe(join(path, 'data'))
 })
+
+it('a data directory says where its node serves, as long as that does', async () => {
+  const directory = await DataDirectory.open(join(root, 'served'))
+  const served = () => DataDirectory.servedAt(directory.path)
+  expect(await served()).toBeUndefined()
+  await directory.noteServed('http://[::1]:20334')
+  expect(await served()).toBe('http://[::1]:20334')
+  for (const text of ['', 'file:///etc/passwd', 'http://', 'x\nhttp://127.0.0.1:1']) {
+    writeFileSync(join(directory.path, 'rest.url'), text)
+    expect(await served()).toBeUndefined()
+  }
+  await directory.noteServed(undefined)
+  await directory.noteServed(undefined)
+  expect(existsSync(join(directory.path, 'rest.url'))).toBe(false)
+})

@@ -116,6 +116,7 @@ describe('the token of the owner', () => {
     const { path } = pow.node.directory
     expect((await node('bans', '--data-dir', path)).code).toBe(0)
     expect((await node('bans', '--token-file', join(path, 'admin.token'))).code).toBe(0)
+    expect((await bench.run('node', 'bans', '--data-dir', path)).code).toBe(0)
     const other = await node('bans', '--data-dir', devnet.node.directory.path)
     expect([other.code, other.err]).toEqual([
       1,
