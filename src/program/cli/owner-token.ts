@@ -111,7 +111,11 @@ export async function leadsHere(rest: string): Promise<boolean> {
 
 /** The error for a node whose directory is named, and which does not answer where nodes usually do. */
 function elsewhere({ fact }: NoAnswer, dataDir: string): UserError {
-  return new UserError(`${fact}; if the node of ${dataDir} serves REST elsewhere, name that with --rest URL`)
+  return new UserError(
+    DataDirectory.isOpen(dataDir)
+      ? `${fact}; if the node of ${dataDir} serves REST elsewhere, name that with --rest URL`
+      : `${fact}, and no node has ${dataDir} open`,
+  )
 }
 
 interface Proof {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Scene } from '../../../../scripts/docs/scene.js'
 import { toHex } from '../../../../src/base/primitives/bytes.js'
+import { DataDirectory } from '../../../../src/ledger/storage/directory.js'
 import { Workbench } from '../../../support/process/workbench.js'
 
 const bench = new Workbench()
@@ -190,11 +191,19 @@ describe('the token of the owner', () => {
   })
 
   it('is asked for elsewhere where no node answers for the directory that is named', async () => {
-    const { code, err } = await bench.run('node', 'stop', '--rest', 'http://127.0.0.1:1', '--data-dir', 'here')
+    const here = bench.path('here')
+    const stop = () => bench.run('node', 'stop', '--rest', 'http://127.0.0.1:1', '--data-dir', here)
+    const none = await stop()
+    expect([none.code, none.err]).toEqual([
+      1,
+      expect.stringMatching(/127\.0\.0\.1:1\b.*, and no node has .*here open\n$/),
+    ])
+    await (await DataDirectory.open(here)).noteUnfinishedRuns(1)
+    const { code, err } = await stop()
     expect([code, err]).toEqual([
       1,
       expect.stringMatching(
-        /127\.0\.0\.1:1\b.*; if the node of here serves REST elsewhere, name that with --rest URL\n$/,
+        /127\.0\.0\.1:1\b.*; if the node of .*here serves REST elsewhere, name that with --rest URL\n$/,
       ),
     ])
   })
