@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { Database } from '../../src/ledger/storage/database.js'
 import { shellWord } from '../../src/program/cli/print-output.js'
 import { Load, SeededRandom } from '../support/builders/test-payer.js'
 import { filesUpTo } from '../support/process/limits.js'
@@ -160,6 +161,15 @@ describe('a backup of a directory that no node uses', () => {
     expect(err).toMatch(/^error: the backup .* cannot be written: a file may not become as large .*ulimit -f/)
     expect([existsSync(copy), existsSync(`${copy}.partial`)]).toEqual([false, false])
     expect((await verified(dataDir)).height).toBe(500)
+  })
+
+  it('waits for no command that uses the directory, and names it', { timeout: 600_000 }, async () => {
+    const dataDir = directories.fresh()
+    await (await NodeProcess.start(...devnet, dataDir)).stop()
+    const database = await Database.open(join(dataDir, 'chain'))
+    const { code, err } = await run('chain', 'backup', directories.fresh('backup'), '--data-dir', dataDir)
+    await database.close()
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^error: another process is using .*chain/) })
   })
 
   it('needs a chain', async () => {

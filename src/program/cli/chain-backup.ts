@@ -63,9 +63,9 @@ export async function backUp(
   const megabytes = (bytes: number) => Math.ceil(bytes / 1_000_000)
   const show = (done: number, total: number) =>
     progress.show({ stage: 'backup', unit: 'MB', done: megabytes(done), total: megabytes(Math.max(done, total)) })
-  const make = (await isInUse(directory.database))
-    ? byNode(context, directory, path, options, show)
-    : byItself(directory, path, withDatabase, show)
+  // A command that uses the database copies nothing for others, and opening it here says that it is in use.
+  const hasNode = (await isInUse(directory.database)) && DataDirectory.isOpen(directory.path)
+  const make = hasNode ? byNode(context, directory, path, options, show) : byItself(directory, path, withDatabase, show)
   const made = await make.finally(() => {
     progress.end()
     console?.close()
