@@ -51,6 +51,7 @@ describe('a payment', () => {
     const { code, out, err } = await new CommandProcess([], { through: ['sh', '-c', script, 'sh'] }).finished
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('Sent and mined.') })
     expect(err).toContain('wrote standard output')
+    expect(err).toContain('Next: npx didledger wallet sign -')
   })
 
   it('pays the price of a byte that is wanted, or its fee out of the amount', async () => {

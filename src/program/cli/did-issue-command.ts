@@ -30,7 +30,7 @@ import {
 import { controllersOf, currentIdentity } from './current-identity.js'
 import { changedExpiry, chainNow, type ExpiryOptions, newExpiry, withExpiry } from './expiry.js'
 import { keyChoice, type SignOptions, withSigning } from './key-options.js'
-import { shownFile, writeText } from './named-files.js'
+import { fileWord, shownFile, writeText } from './named-files.js'
 import { examples, report, sameOptions, shellWord } from './print-output.js'
 import { accountAndOthers, publicAccount } from './signing-account.js'
 import { chainIds } from '../../identity/did/chain-ids.js'
@@ -226,5 +226,5 @@ function handOver(
 /** A command with a file as its first argument. */
 function nextWith(command: string, file: string): string {
   const [did, name, ...others] = command.split(' ')
-  return [did, name, shellWord(file), ...others].join(' ')
+  return [did, name, fileWord(file), ...others].join(' ')
 }

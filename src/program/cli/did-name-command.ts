@@ -42,8 +42,8 @@ import {
 } from './document-options.js'
 import { chainNow, newExpiry } from './expiry.js'
 import { keyChoice, type KeyOptions, type SignOptions, withKeys, withSigning } from './key-options.js'
-import { shownFile, wordsBeside, writeText } from './named-files.js'
-import { columnLines, examples, linesText, report, sameOptions, shellWord } from './print-output.js'
+import { fileWord, shownFile, wordsBeside, writeText } from './named-files.js'
+import { columnLines, examples, linesText, report, sameOptions } from './print-output.js'
 import { readTextOnce } from './read-once.js'
 import { accountAndOthers, publicAccount } from './signing-account.js'
 
@@ -357,7 +357,7 @@ function writeDraft(
     missing === 0
       ? `Wrote the ${draft.operation} of ${draft.document.id} to ${shownFile(file)}: it has all its signatures; nothing was sent.`
       : `Wrote the ${draft.operation} of ${draft.document.id} to ${shownFile(file)}: ${missing} more of ${others(draft).join(', ')} have to sign.`,
-    `Next: npx didledger did name ${verb} ${shellWord(file)}${missing === 0 ? sameOptions(options) : ''}`,
+    `Next: npx didledger did name ${verb} ${fileWord(file)}${missing === 0 ? sameOptions(options) : ''}`,
   ])
 }
 
@@ -377,7 +377,7 @@ function writeTicket(
     missing === 0
       ? `Wrote the ticket for ${signed.id} to ${shownFile(file)}: ${signed.to} can take it.`
       : `Wrote the ticket for ${signed.id} to ${shownFile(file)}: ${missing} more of ${controllers.join(', ')} have to sign.`,
-    `Next: npx didledger did name ${verb} ${shellWord(file)}`,
+    `Next: npx didledger did name ${verb} ${fileWord(file)}`,
   ])
 }
 

@@ -40,8 +40,8 @@ import {
   withWallet,
 } from './command-options.js'
 import { pendingCreate } from './current-identity.js'
-import { shownFile, writeText } from './named-files.js'
-import { formatTable, report, sameOptions, shellWord } from './print-output.js'
+import { fileWord, shownFile, writeText } from './named-files.js'
+import { formatTable, report, sameOptions } from './print-output.js'
 import { requireRoom } from './require-room.js'
 
 /** Options of the commands that sign an operation, and send it or write it to a file. */
@@ -112,7 +112,7 @@ export async function finish(
     const words = writeText(context, options.output, `${JSON.stringify(json, null, 2)}\n`, { mode: 0o644 })
     report(words, options, { did, file: options.output, operation: json }, [
       `Wrote the signed ${operation.operation} of ${did} to ${shownFile(options.output)}; nothing was sent.`,
-      `Next: npx didledger did publish ${shellWord(options.output)}${sameOptions(options)}`,
+      `Next: npx didledger did publish ${fileWord(options.output)}${sameOptions(options)}`,
     ])
     return
   }

@@ -4,6 +4,7 @@ import { replaceFile } from '../../ledger/storage/replace-file.js'
 import { onFile } from '../../node/on-file.js'
 import { writeFileAtomically } from '../../clients/wallet/files.js'
 import type { CliContext } from './cli-context.js'
+import { shellWord } from './print-output.js'
 
 /**
  * Writes bytes to a file that the caller names, `-` being standard output. Returns the context for the words of the command, which
@@ -45,6 +46,11 @@ export function wordsBeside(context: CliContext, file: string): CliContext {
 /** A file that the caller names, in words. */
 export function shownFile(file: string): string {
   return isStandardOutput(file) ? 'standard output' : file
+}
+
+/** A file that a command wrote, as an argument of the next one: `-` in a pipe. */
+export function fileWord(file: string): string {
+  return isStandardOutput(file) ? '-' : shellWord(file)
 }
 
 /** The path of a file that the caller names, `-` being standard input. */

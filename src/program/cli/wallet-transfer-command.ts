@@ -38,7 +38,7 @@ import {
   withSending,
   withWallet,
 } from './command-options.js'
-import { shownFile } from './named-files.js'
+import { fileWord, shownFile } from './named-files.js'
 import { examples, report, sameOptions, shellWord, formatTable } from './print-output.js'
 import { listAccounts, publicAccount, signingAccount, signingAccounts } from './signing-account.js'
 import {
@@ -134,7 +134,7 @@ export async function buildFile(context: CliContext, code: Uint8Array, options: 
     file: fileOf(built),
     said: `Wrote ${shownFile(options.output)}, not signed yet.`,
     next: [
-      `Next: npx didledger wallet sign ${shellWord(options.output)}${sameOptions({ ...options, rest: undefined })}`,
+      `Next: npx didledger wallet sign ${fileWord(options.output)}${sameOptions({ ...options, rest: undefined })}`,
     ],
   })
 
