@@ -55,7 +55,7 @@ const inside = {
     ['paths'],
     ['servers', 'files'],
   ],
-  node: [['devnet'], ['files'], ['config'], ['gateway'], ['library']],
+  node: [['heads', 'standing'], ['devnet'], ['files'], ['config', 'serving'], ['gateway'], ['library']],
   program: [['console'], ['cli']],
 }
 

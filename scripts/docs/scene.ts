@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { shippedSpecFile, type ShippedSpec } from '../../src/node/library/shipped.js'
-import { serve, type Servers } from '../../src/node/serve-node.js'
+import { serve, type Servers } from '../../src/node/serving/serve-node.js'
 import type { NodeTuning } from '../../src/node/options-to-node.js'
 import type { Node } from '../../src/node/node.js'
 import { startNode } from '../../src/node/start-node.js'

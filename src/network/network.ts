@@ -8,7 +8,7 @@
  *   new tip, accepted transaction, own vote -> relay/ -> PeerManager.broadcast -> transport
  *
  * Imports chain, consensus, crypto, errors, mempool, primitives, production, proofs, runtime, state, storage, voting; used by node,
- * library, api, console.
+ * library, api, console, standing, serving.
  * - Handlers are registered before any peer can connect, and end after the last has left.
  * - A RuleError of a handler is a penalty of the peer, by its code; any other error costs the peer nothing.
  * - No rule of validity is made here. All that a peer can send is bounded.

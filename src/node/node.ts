@@ -22,12 +22,12 @@ import type { SyncProgress } from '../network/sync/sync-progress.js'
 import type { NodeTransport } from '../network/transport/transport-options.js'
 import type { SignReset } from '../voting/signer.js'
 import type { Voting } from '../voting/voting.js'
-import type { ChainWatch } from './chain-watch.js'
-import type { HeadComparison } from './compare-heads.js'
+import type { ChainWatch } from './standing/chain-watch.js'
+import type { HeadComparison } from './heads/compare-heads.js'
 import type { Followed } from './followed-node.js'
 import type { JoinStep } from './join-state.js'
 import type { PeeringNode } from './open-peering.js'
-import type { WitnessCollector } from './witness-collector.js'
+import type { WitnessCollector } from './heads/witness-collector.js'
 
 export interface NodeOptions extends PeeringNode {
   /** A key that votes on a chain with validators. */
@@ -68,7 +68,7 @@ export interface NodeNetwork {
   readonly transport: NodeTransport
 }
 
-/** A running node; node/serve-node.ts opens its interfaces. */
+/** A running node; node/serving/serve-node.ts opens its interfaces. */
 export interface Node {
   readonly spec: Spec
   readonly directory: DataDirectory
@@ -100,9 +100,9 @@ export interface Node {
   readonly shipping: ShippingFigures | undefined
   /** The mirror that the node writes; undefined: none. */
   readonly mirror: Mirror | undefined
-  /** How far the node is: see node/sync-status.ts. */
+  /** How far the node is: see node/standing/sync-status.ts. */
   sync(): SyncProgress
-  /** Whether it may say what is so now: see node/in-step.ts. */
+  /** Whether it may say what is so now: see node/standing/in-step.ts. */
   standing(): Standing
   /** Whether the chain advances, and whether the clock is right; undefined on a devnet, which makes blocks when it is asked. */
   readonly watch: ChainWatch | undefined

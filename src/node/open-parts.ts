@@ -15,13 +15,13 @@ import type { Network } from '../network/network.js'
 import type { SyncProgress } from '../network/sync/sync-progress.js'
 import { Backfill } from './backfill.js'
 import { chainProver } from './chain-prover.js'
-import { ChainWatch, watchInterval } from './chain-watch.js'
+import { ChainWatch, watchInterval } from './standing/chain-watch.js'
 import type { Core } from './core.js'
-import type { FollowedWord } from './followed-word.js'
+import type { FollowedWord } from './standing/followed-word.js'
 import type { NodeOptions } from './node.js'
 import type { Store } from './open-store.js'
-import { StepWatch } from './step-watch.js'
-import type { WitnessCollector } from './witness-collector.js'
+import { StepWatch } from './standing/step-watch.js'
+import type { WitnessCollector } from './heads/witness-collector.js'
 
 /** Parts of a node over its store; those that run by themselves end with the stack. */
 

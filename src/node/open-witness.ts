@@ -3,12 +3,12 @@ import type { ResourceStack } from '../base/runtime/resource-stack.js'
 import { readWitnessPlace } from '../clients/light/witness-place.js'
 import { WitnessSigner } from '../clients/witness/witness-signer.js'
 import type { ChainReader } from '../ledger/chain/reader.js'
-import { HeadComparison } from './compare-heads.js'
-import { keepEvidence } from './keep-evidence.js'
+import { HeadComparison } from './heads/compare-heads.js'
+import { keepEvidence } from './heads/keep-evidence.js'
 import type { NodeOptions } from './node.js'
 import type { Store } from './open-store.js'
-import { OwnWitness } from './own-witness.js'
-import { WitnessCollector } from './witness-collector.js'
+import { OwnWitness } from './heads/own-witness.js'
+import { WitnessCollector } from './heads/witness-collector.js'
 
 /** Collects cosignatures until the node closes; undefined where no witnesses are named. */
 export function openCollector(

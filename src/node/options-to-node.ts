@@ -10,7 +10,7 @@ import { shippingOptions } from '../ledger/shipping/shipping-options.js'
 import { storageOptions } from '../ledger/storage/storage-options.js'
 import { votingOptions } from '../voting/voting-options.js'
 import { gatewayOptions } from './gateway-options.js'
-import { witnessOptions } from './witness-options.js'
+import { witnessOptions } from './heads/witness-options.js'
 import { mirrorOptions } from '../ledger/mirror/mirror-options.js'
 import { nodeOptions } from './node-options.js'
 

@@ -9,8 +9,8 @@
  *     EventLog, and what open-parts.ts, open-witness.ts, open-devnet.ts have: StepWatch, Resolver, Devnet, Mining
  *     -> core.start -> Node -> serve (serve-node.ts): REST, WebSocket, JSON-RPC ports
  *
- * Imports api, chain, client, consensus, crypto, devnet, did, engine, errors, events, light, mempool, mirror, network, primitives, production, proofs, prover, resolver, runtime, shipping, state, storage,
- * voting, wallet, witness; used by gateway, library, config, console, cli.
+ * Imports api, chain, client, consensus, crypto, devnet, engine, errors, events, light, mempool, mirror, network, primitives, production, proofs, prover, resolver, runtime, shipping, state, storage,
+ * voting, wallet, witness, heads, standing; used by gateway, library, config, console, cli, serving.
  * - What was opened is closed in reverse order, once, also if a later opening fails.
  * - No peer gets anything and no vote is signed before core.start; HTTP is loaded only if it is served.
  */
@@ -22,9 +22,9 @@ import { ChainReader } from '../ledger/chain/reader.js'
 import { EventLog } from '../ledger/events/event-log.js'
 import { BackupJob } from '../ledger/storage/care/backup-job.js'
 import { loadSecret } from '../ledger/storage/secret-file.js'
-import { watchInterval } from './chain-watch.js'
+import { watchInterval } from './standing/chain-watch.js'
 import { openCore } from './core.js'
-import { FollowedWord } from './followed-word.js'
+import { FollowedWord } from './standing/followed-word.js'
 import type { Node, NodeOptions } from './node.js'
 import { openDevnet } from './open-devnet.js'
 import { watchOpenFiles } from './open-files.js'
@@ -42,7 +42,7 @@ import { openPeering } from './open-peering.js'
 import { openStore } from './open-store.js'
 import { validatorOf } from './open-validator.js'
 import { comparisonOf, openCollector, openWitness } from './open-witness.js'
-import { syncStatus } from './sync-status.js'
+import { syncStatus } from './standing/sync-status.js'
 
 /** Milliseconds between two searches of the pool for expired transactions. */
 const expiryInterval = 10 * 60 * 1000

@@ -8,7 +8,7 @@
  *   own block, candidate -> offer, offerCandidate -> Candidates -> ProposalSource
  *
  * Imports chain, consensus, crypto, errors, mempool, primitives, production, runtime, storage; used by network, devnet,
- * api, node, library, console, cli.
+ * api, node, library, console, cli, standing.
  * - Nothing signed leaves before the sign state is on disk; no block is voted for before its body is.
  * - One event at a time for all machines, in one queue: effects are carried out before the next event.
  * - A key that may have signed elsewhere stays silent: catch-up guard, reset, conflict alarm.

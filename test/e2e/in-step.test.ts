@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { lookPatience } from '../../src/node/pace.js'
+import { lookPatience } from '../../src/node/standing/pace.js'
 import { callRpc } from '../../src/clients/client/rpc.js'
 import { devnetAccount } from '../../src/clients/wallet/devnet-accounts.js'
 import { until } from '../support/network/test-network.js'

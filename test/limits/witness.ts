@@ -10,7 +10,7 @@ import {
 import { readWitnessed, readWitnessHeads } from '../../src/clients/light/witnessed-heads.js'
 import { Witnesses } from '../../src/clients/light/witnesses.js'
 import { Signatures } from '../../src/clients/light/signatures.js'
-import { HeadComparison } from '../../src/node/compare-heads.js'
+import { HeadComparison } from '../../src/node/heads/compare-heads.js'
 import { sha256 } from '../../src/base/primitives/hash.js'
 import { checkCosignatures } from '../../src/identity/proofs/witness-note.js'
 import { quietLog } from '../support/builders/chain.js'
@@ -112,7 +112,7 @@ export const witnessLimits = [
     refusal: 'longer than the row takes',
   }),
   limit({
-    name: 'node/compare-heads.headsWaiting',
+    name: 'node/heads/compare-heads.headsWaiting',
     unit: 'count',
     value: 8,
     feed: waiting,

@@ -1,5 +1,5 @@
 import { RuleError } from '../../src/base/errors/rule-error.js'
-import { tipPatience } from '../../src/node/pace.js'
+import { tipPatience } from '../../src/node/standing/pace.js'
 import { txType } from '../../src/base/primitives/payload.js'
 import { quorum } from '../../src/base/primitives/spec.js'
 import type { Transaction } from '../../src/base/primitives/transaction.js'

@@ -9,7 +9,7 @@
  *   WebSocket  -> ws/ -> RpcCore; EventCursor -> events
  *
  * Imports client, engine, chain, consensus, did, did-index, errors, events, identifiers, light, mempool, mirror, network, primitives, production, proofs, registrar, resolver, runtime, shipping, storage, voting,
- * wallet, witness; used by gateway, node, devnet, library, cli, explorer (types).
+ * wallet, witness; used by gateway, node, devnet, library, cli, explorer (types), standing, serving.
  * - Holds no state of the chain: caches end with the tip.
  * - Bounded before work: connections, headers, bodies, requests of an address, bytes that wait for slow readers.
  */

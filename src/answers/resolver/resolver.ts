@@ -7,9 +7,9 @@
  *            with proof: Prover (prover/) -> block, map proof, anchor; rows up to that block
  *   query -> DocumentSearch: readQuery (compiled condition, plan) -> SearchQueue
  *            -> SearchRun: postings chunk by chunk, or every document -> matches -> total, page of documents
- *   each  -> Standing (node/in-step.ts)       `resolver-behind` out of step, above all for what is not there
+ *   each  -> Standing (node/standing/in-step.ts)       `resolver-behind` out of step, above all for what is not there
  *
- * Imports did, did-index, did-query, errors, events, primitives, proofs, prover, runtime, storage; used by gateway, node, api, library; needs neither chain nor pool.
+ * Imports did, did-index, did-query, errors, events, primitives, proofs, prover, runtime, storage; used by gateway, node, api, library, heads, standing; needs neither chain nor pool.
  * - Rows of one answer lie between two equal tip rows, else they are read again (ConsistentReader).
  * - The status depends on the clock, the rows do not: caches hold rows, expiry is computed for each answer.
  * - Searches that read documents run one at a time, others a few at once; those waiting are limited. Each sees one state of the rows.

@@ -13,7 +13,7 @@ export type StepReason = keyof typeof stepReasons
 /** The tip as of which answers hold, and how old it is in seconds; 0 where its time is ahead of the clock. */
 export type TipAge = Pick<AnswerAge, 'height' | 'age'>
 
-/** Whether a node may say what is so now, by node/in-step.ts. */
+/** Whether a node may say what is so now, by node/standing/in-step.ts. */
 export type Standing = InStep | OutOfStep
 
 export interface InStep extends TipAge {

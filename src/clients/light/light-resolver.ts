@@ -9,7 +9,7 @@
  *        -> a contradiction: provenFork (fork-evidence.ts) accuses with evidence that holds by itself, or the server has failed
  *     -> Remembered.apply (remembered.ts) -> result, with what was proved (proved-answer.ts)
  *
- * Imports errors, primitives, crypto, did, proofs, verifier; used by witness, watch, api, node, library, gateway, cli, explorer.
+ * Imports errors, primitives, crypto, did, proofs, verifier; used by witness, watch, api, node, library, gateway, cli, explorer, heads.
  * - Needs only fetch, WebCrypto and a clock, which can be passed in; no module of Node.
  * - Answers contain proved members alone, but for those that proved-members.ts names.
  * - Rare parts are loaded on demand: credentials, bundles, a checkpoint, changed validators, headers of miners, a kept state,

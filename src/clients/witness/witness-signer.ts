@@ -5,7 +5,7 @@
  *   or a full node (node/own-witness) that has checked every rule
  *     -> WitnessSigner.sign -> ruling by the state -> state on disk (witness-state.ts) -> CosignedHeads (cosigned-heads.ts)
  *
- * Imports errors, runtime, primitives, crypto, did, proofs, light; used by api, node, cli.
+ * Imports errors, runtime, primitives, crypto, did, proofs, light; used by api, node, cli, heads.
  * - The state is on disk before a signature leaves: a crash can lose a signature, never the memory of it.
  * - A head that does not follow from the last one signed raises an alarm, and nothing is signed any more.
  */

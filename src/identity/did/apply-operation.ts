@@ -7,8 +7,8 @@
  *        operations/document-operation.ts                        issuers of new credentials
  *     -> AppliedOperation: next DidState, signature checks, cost, documents read
  *
- * Imports errors, primitives; used by identifiers, credentials, proofs, verifier, light, witness, consensus, mempool, storage, state, mirror, prover, events, resolver, wallet, registrar, watch, devnet, client, node, api, library, gateway, cli,
- * explorer.
+ * Imports errors, primitives; used by identifiers, credentials, proofs, verifier, light, witness, consensus, mempool, storage, state, mirror, prover, events, resolver, wallet, registrar, watch, devnet, client, api, library, gateway, cli,
+ * explorer, heads.
  * - Deactivated is final; an update names the last operation of its DID.
  * - A document is counted before it is read, so that the caller can limit a block.
  * - Pure: no clock (by the block before a controller has expired or not; other expiry is left to the resolver), no verification, no rows.

@@ -9,7 +9,7 @@
  *     -> checkMapProof -> transactions, documents, status, version (did-answer.ts, credential-answer.ts)
  *   changes.ts: who confirms; work.ts: which headers count; trust-root.ts: trust roots
  *
- * Imports errors, did, primitives; used by light, witness, consensus, storage, chain, state, mirror, prover, production, network, resolver, node, api, library, gateway, cli, explorer.
+ * Imports errors, did, primitives; used by light, witness, consensus, storage, chain, state, mirror, prover, production, network, resolver, node, api, library, gateway, cli, explorer, heads.
  * - The shape of the tree follows from its leaves alone: a subtree of one leaf is that leaf.
  * - A root is bound to one chain by the hash of its genesis block.
  * - Nothing here verifies a signature, reads a row or uses a clock.

@@ -11,7 +11,7 @@
  *     -> ChainIndexer.stage -> #commit -> tip -> ChainIndexer.follow -> `change` event
  *
  * Imports consensus, crypto, errors, primitives, proofs, runtime, storage; used by gateway, state, mempool, events, production, voting, network,
- * devnet, api, node, cli.
+ * devnet, api, node, cli, heads, standing.
  * - Own blocks enter as bytes, like those of peers. The tip moves only after its batch is on disk.
  * - One batch per change; a reorganisation takes several, which readers see as one.
  */

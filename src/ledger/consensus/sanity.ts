@@ -8,7 +8,7 @@
  *   transaction -> BlockConnector, checkTransaction        connect.ts: coins, fee, locks, DIDs, on a StateView
  *               => signature checks, changed state; or a RuleError with the first broken rule
  *
- * Imports did, errors, primitives, proofs; used by gateway, chain, state, mempool, storage, production, voting, network, devnet, node, api, library, cli.
+ * Imports did, errors, primitives, proofs; used by gateway, chain, state, mempool, storage, production, voting, network, devnet, node, api, library, cli, standing.
  * - Pure, and verifies no signature: the caller does, in bulk.
  * - bodyMatchSteps comes before all other rules of a body: until it passed, an invalid body says nothing of the hash.
  */

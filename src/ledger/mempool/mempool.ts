@@ -7,7 +7,7 @@
  *   entries, byFeeRate -> production (templates), network (relay), api; `accepted` -> network, events, voting, devnet
  *
  * Imports chain, consensus, crypto, did, errors, primitives, runtime, storage; used by production, voting, network,
- * events, devnet, api, node, console, cli.
+ * events, devnet, api, node, console, cli, serving.
  * - Entry and row are made in the same turn: a block staged in between would leave the row behind.
  * - A local transaction is acknowledged once its row is synced; signatures are verified before an entry exists.
  * - Rows of mined transactions go with the batch of their block.

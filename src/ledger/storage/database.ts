@@ -7,7 +7,7 @@
  *   key, range -> get, getMany, rows, scan, pages -> StoredRows -> unseal -> value; StorageError if the row was changed
  *
  * Imports consensus, did, did-index, errors, primitives, proofs, runtime; used by gateway, engine, shipping, chain, state, mirror, prover, mempool, events, voting, network, resolver,
- * devnet, api, node, cli.
+ * devnet, api, node, cli, heads.
  * - All of a batch is on disk, with its journal row, or none of it.
  * - After a failed write none is made: `failure` rejects and the node stops.
  * - While readers are held (`hold`) they see the rows of before; only the writer of the chain reads `newest`.

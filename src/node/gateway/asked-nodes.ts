@@ -3,7 +3,7 @@ import { UserError } from '../../base/errors/rule-error.js'
 import type { Clock, Timers } from '../../base/runtime/env.js'
 import { requestText } from '../../base/runtime/http-request.js'
 import { processTime } from '../../base/runtime/process-env.js'
-import { type NodeWord, wordIn } from '../node-word.js'
+import { type NodeWord, wordIn } from '../standing/node-word.js'
 
 /** @tuning ms: from one look at the nodes of a gateway to the next */
 const lookInterval = 5000

@@ -1,8 +1,8 @@
 import type { Spec } from '../../base/primitives/spec.js'
 import type { Standing } from '../../answers/resolver/standing.js'
 import type { NodeHealth } from '../../answers/api/node-handles.js'
-import { tipPatience } from '../pace.js'
-import { lateBehindTip, type StepPolicy } from '../in-step.js'
+import { tipPatience } from '../standing/pace.js'
+import { lateBehindTip, type StepPolicy } from '../standing/in-step.js'
 import type { NodesWord } from './asked-nodes.js'
 
 /** @tuning count: blocks by which a node may be ahead of a gateway that is in step: those on their way to the shards */

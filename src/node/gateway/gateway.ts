@@ -5,7 +5,7 @@
  *          -> Resolver, ChainReader, Prover: the code of a node, over these rows
  *          -> ApiServer, WebSockets; what needs a pool, peers or votes, and events -> BehindGateway -> a node
  *
- * Imports consensus, node, errors, primitives, runtime, crypto, proofs, did, light, chain, engine, storage, resolver, api; used by cli.
+ * Imports consensus, node, errors, primitives, runtime, crypto, proofs, did, light, chain, engine, storage, resolver, api, standing, serving; used by cli.
  * - Bodies of answers are those of a node at the same tip.
  * - Nothing is written: neither rows nor files.
  */
@@ -24,7 +24,7 @@ import { ChainReader } from '../../ledger/chain/reader.js'
 import { EngineRows } from '../../ledger/engine/engine-rows.js'
 import type { RowEngine } from '../../ledger/engine/row-engine.js'
 import { chainProver } from '../chain-prover.js'
-import { loadServing, openPorts, openShared, type ServingLife } from '../open-ports.js'
+import { loadServing, openPorts, openShared, type ServingLife } from '../serving/open-ports.js'
 import type { NodeTuning } from '../options-to-node.js'
 import { AskedNodes } from './asked-nodes.js'
 import { refused, requireOwnShards } from './check-shards.js'

@@ -7,7 +7,7 @@
  *     -> LedgerNode: facade over the rooms, with close
  *
  * Imports api, client, config, consensus, credentials, crypto, devnet, did, errors, events, identifiers, light, network, node, primitives, proofs, resolver, runtime,
- * verifier, voting, wallet; used by the package entry and cli.
+ * verifier, voting, wallet, serving; used by the package entry and cli.
  * - Nodes of one process share nothing; a data directory has one user at a time.
  * - Adds no rule of its own: a fault of the options is a UserError, a broken rule the RuleError of its room.
  * - After close, a call that needs the node is a UserError.
@@ -24,7 +24,7 @@ import type { CredentialOptions, DocumentQuery, ResolveOptions } from '../../ide
 import { RuleError, UserError } from '../../base/errors/rule-error.js'
 import type { NodeTuning } from '../options-to-node.js'
 import { defaultPortBase, portOffsets } from '../ports.js'
-import { type Servers, serve, type ServingOptions } from '../serve-node.js'
+import { type Servers, serve, type ServingOptions } from '../serving/serve-node.js'
 import type { Node, NodeOptions } from '../node.js'
 import { startNode } from '../start-node.js'
 import type { ProgramHash } from '../../base/primitives/address.js'

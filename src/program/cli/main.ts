@@ -14,7 +14,7 @@
  *     completion    -> the command tree as a script for a shell
  *     -> print-output: text or --json; failure -> explain -> standard error
  *
- * Imports every room below it except did-query, did-index, events, network, production, prover, resolver and explorer; used by no room.
+ * Imports every room below it except did-query, did-index, events, network, production, prover, resolver, heads, standing and explorer; used by no room.
  * - Exit code 0 done, 1 failed, 2 wrong call; with --json standard error holds only the JSON of a failure.
  * - Clock, randomness, environment and output come from CliContext, so that tests own them.
  */

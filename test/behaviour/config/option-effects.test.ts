@@ -14,8 +14,8 @@ import { Mempool } from '../../../src/ledger/mempool/mempool.js'
 import { Network } from '../../../src/network/network.js'
 import type * as openTransportModule from '../../../src/network/open-transport.js'
 import type { KeyedOption, OptionKey } from '../../../src/node/options-to-node.js'
-import type * as serveNodeModule from '../../../src/node/serve-node.js'
-import type * as stepWatchModule from '../../../src/node/step-watch.js'
+import type * as serveNodeModule from '../../../src/node/serving/serve-node.js'
+import type * as stepWatchModule from '../../../src/node/standing/step-watch.js'
 import { parseAddress } from '../../../src/base/primitives/address.js'
 import { toHex } from '../../../src/base/primitives/bytes.js'
 import type * as openLedgerModule from '../../../src/node/open-ledger.js'
@@ -34,7 +34,7 @@ import { shippedSpecFile } from '../../../src/node/library/shipped.js'
 import { quietLog } from '../../support/builders/chain.js'
 import { MemorySigns } from '../../support/network/voting-net.js'
 import { devnetValidatorKey } from '../../../src/clients/wallet/devnet-accounts.js'
-import type * as witnessCollectorModule from '../../../src/node/witness-collector.js'
+import type * as witnessCollectorModule from '../../../src/node/heads/witness-collector.js'
 import { verifierKeyText } from '../../../src/identity/proofs/witness-note.js'
 import { WitnessSigner } from '../../../src/clients/witness/witness-signer.js'
 import { makeWitnessKey } from '../../../src/program/cli/witness-key.js'
@@ -104,7 +104,7 @@ vi.mock('../../../src/node/node-mirror.js', () => ({
 vi.mock('../../../src/node/join-state.js', () => ({
   joinState: async (from: string) => given.set('state', { from }),
 }))
-vi.mock('../../../src/node/witness-collector.js', async (original) => {
+vi.mock('../../../src/node/heads/witness-collector.js', async (original) => {
   const real = await original<typeof witnessCollectorModule>()
   class WitnessCollector extends real.WitnessCollector {
     constructor(options: ConstructorParameters<typeof real.WitnessCollector>[0]) {
@@ -124,7 +124,7 @@ vi.mock('../../../src/answers/resolver/resolver.js', async (original) => {
   }
   return { ...real, Resolver }
 })
-vi.mock('../../../src/node/step-watch.js', async (original) => {
+vi.mock('../../../src/node/standing/step-watch.js', async (original) => {
   const real = await original<typeof stepWatchModule>()
   class StepWatch extends real.StepWatch {
     constructor(options: ConstructorParameters<typeof real.StepWatch>[0]) {
@@ -157,7 +157,7 @@ vi.mock('../../../src/node/devnet/devnet.js', async (original) => {
 vi.mock('../../../src/program/cli/devnet-nodes.js', () => ({
   runLocalNetwork: async (...[, , , nodes]: unknown[]) => given.set('processes', { nodes }),
 }))
-vi.mock('../../../src/node/serve-node.js', async (original) => {
+vi.mock('../../../src/node/serving/serve-node.js', async (original) => {
   const real = await original<typeof serveNodeModule>()
   const serve: typeof real.serve = async (node, options) => {
     given.set('node', node)

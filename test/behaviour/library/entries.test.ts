@@ -50,7 +50,7 @@ describe('the entries of the package', () => {
 
   it('didledger/testing needs no more than didledger, and takes all that serves by one import', () => {
     expect(loadedBy('node/library/testing-entry.ts').packages).toEqual(loadedBy('index.ts').packages)
-    const serving = readFileSync(join(source, 'node/open-ports.ts'), 'utf8')
+    const serving = readFileSync(join(source, 'node/serving/open-ports.ts'), 'utf8')
     // The loader of Jest loses modules where several are imported at the same time.
     expect(serving.match(/\bimport\(/g)).toHaveLength(1)
   })

@@ -4,7 +4,7 @@ import { ask, contextOf, serve } from '../../support/client/api.js'
 import { oneValidator, type TestChain, withoutValidators } from '../../support/builders/chain.js'
 import { eventually } from '../../support/process/patience.js'
 import { longChain, SyncNode, TestPeer } from '../../support/network/sync.js'
-import { StepWatch } from '../../../src/node/step-watch.js'
+import { StepWatch } from '../../../src/node/standing/step-watch.js'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { ChainWatch, watchInterval } from '../../../src/node/chain-watch.js'
+import { ChainWatch, watchInterval } from '../../../src/node/standing/chain-watch.js'
 import { toHex } from '../../../src/base/primitives/bytes.js'
 import { testPublicKey } from '../../support/builders/spec.js'
 import { TestNet, type TestNode } from '../../support/network/voting-net.js'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { startOf } from '../../../../src/program/cli/run-node.js'
-import { serve } from '../../../../src/node/serve-node.js'
+import { serve } from '../../../../src/node/serving/serve-node.js'
 import { startNode } from '../../../../src/node/start-node.js'
 import { parseSpec } from '../../../../src/base/primitives/spec-file.js'
 import { ResourceStack } from '../../../../src/base/runtime/resource-stack.js'

@@ -1,10 +1,10 @@
-import type { Chain } from '../ledger/chain/chain.js'
-import { tables } from '../ledger/storage/rows/tables.js'
-import type { ProofAnswers } from '../answers/resolver/proof-answers.js'
-import { RuleError } from '../base/errors/rule-error.js'
-import type { Log } from '../base/runtime/env.js'
-import { committedBlock, headerOf, readAnchor } from '../identity/proofs/anchor.js'
-import type { WitnessSigner } from '../clients/witness/witness-signer.js'
+import type { Chain } from '../../ledger/chain/chain.js'
+import { tables } from '../../ledger/storage/rows/tables.js'
+import type { ProofAnswers } from '../../answers/resolver/proof-answers.js'
+import { RuleError } from '../../base/errors/rule-error.js'
+import type { Log } from '../../base/runtime/env.js'
+import { committedBlock, headerOf, readAnchor } from '../../identity/proofs/anchor.js'
+import type { WitnessSigner } from '../../clients/witness/witness-signer.js'
 
 /** Blocks above a head on a chain without validators before it is signed: as many as light resolvers ask for. */
 const minedDepth = 6

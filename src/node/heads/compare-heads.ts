@@ -1,23 +1,32 @@
-import type { ChainReader } from '../ledger/chain/reader.js'
-import type { ProofAnswers } from '../answers/resolver/proof-answers.js'
-import { RuleError } from '../base/errors/rule-error.js'
-import { displayHash, equalBytes, mapKey } from '../base/primitives/bytes.js'
-import { sha256 } from '../base/primitives/hash.js'
-import type { Header } from '../base/primitives/header.js'
-import { paramsAt } from '../base/primitives/spec.js'
-import type { Log } from '../base/runtime/env.js'
-import { LruMap } from '../base/runtime/lru-map.js'
-import { WorkSlots } from '../base/runtime/work-slots.js'
-import type { ChangeJson } from '../identity/did/state-proof.js'
-import { type Anchor, anchorJson, headerOf, type KnownChain, readAnchor } from '../identity/proofs/anchor.js'
-import type { ForkEvidence } from '../identity/proofs/fork.js'
-import { ProofError } from '../identity/proofs/proof-failure.js'
-import { displayHashText, members } from '../identity/proofs/read-json.js'
-import { readTrust } from '../identity/proofs/trust-root.js'
-import { Contradiction } from '../clients/light/contradiction.js'
-import { provenFork } from '../clients/light/fork-evidence.js'
-import { Signatures } from '../clients/light/signatures.js'
-import { boundBlock } from '../clients/light/witnessed-heads.js'
+/**
+ * Heads of the chain that others state: they are compared with the own ones, cosigned by a witness, and collected from witnesses.
+ *
+ *   a head that is sent -> compare-heads -> evidence of two histories
+ *   the tip             -> own-witness: cosignature; witness-collector: cosignatures of the witnesses that are named
+ *
+ * Imports runtime, errors, primitives, did, witness, proofs, light, chain, storage, resolver; used by node.
+ * - Signatures are checked before a head is compared, a few at a time.
+ */
+import type { ChainReader } from '../../ledger/chain/reader.js'
+import type { ProofAnswers } from '../../answers/resolver/proof-answers.js'
+import { RuleError } from '../../base/errors/rule-error.js'
+import { displayHash, equalBytes, mapKey } from '../../base/primitives/bytes.js'
+import { sha256 } from '../../base/primitives/hash.js'
+import type { Header } from '../../base/primitives/header.js'
+import { paramsAt } from '../../base/primitives/spec.js'
+import type { Log } from '../../base/runtime/env.js'
+import { LruMap } from '../../base/runtime/lru-map.js'
+import { WorkSlots } from '../../base/runtime/work-slots.js'
+import type { ChangeJson } from '../../identity/did/state-proof.js'
+import { type Anchor, anchorJson, headerOf, type KnownChain, readAnchor } from '../../identity/proofs/anchor.js'
+import type { ForkEvidence } from '../../identity/proofs/fork.js'
+import { ProofError } from '../../identity/proofs/proof-failure.js'
+import { displayHashText, members } from '../../identity/proofs/read-json.js'
+import { readTrust } from '../../identity/proofs/trust-root.js'
+import { Contradiction } from '../../clients/light/contradiction.js'
+import { provenFork } from '../../clients/light/fork-evidence.js'
+import { Signatures } from '../../clients/light/signatures.js'
+import { boundBlock } from '../../clients/light/witnessed-heads.js'
 
 /** @tuning count: heads that did not hold, which are not checked once more */
 const refusedKept = 256

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { maxWitnesses } from '../clients/light/witness-bounds.js'
-import { readWitnessPlace } from '../clients/light/witness-place.js'
-import { optionsFor } from '../base/runtime/option.js'
+import { maxWitnesses } from '../../clients/light/witness-bounds.js'
+import { readWitnessPlace } from '../../clients/light/witness-place.js'
+import { optionsFor } from '../../base/runtime/option.js'
 
 /** Settings made by the options about witnesses. */
 export interface WitnessTarget {

@@ -1,7 +1,7 @@
-import { defined } from '../base/primitives/defined.js'
-import { isHeight } from '../base/primitives/height.js'
-import { isObject } from '../base/primitives/is-object.js'
-import { parsedJson } from '../base/primitives/parsed-json.js'
+import { defined } from '../../base/primitives/defined.js'
+import { isHeight } from '../../base/primitives/height.js'
+import { isObject } from '../../base/primitives/is-object.js'
+import { parsedJson } from '../../base/primitives/parsed-json.js'
 
 /** Word of one node about itself. */
 export interface NodeWord {

@@ -1,14 +1,14 @@
-import { UserError } from '../base/errors/rule-error.js'
-import { displayHash, mapKey } from '../base/primitives/bytes.js'
-import type { Hash } from '../base/primitives/hash.js'
-import type { Env } from '../base/runtime/env.js'
-import type { Chain } from '../ledger/chain/chain.js'
-import { tables } from '../ledger/storage/rows/tables.js'
-import { type Fetch, NodeServer } from '../clients/light/ask-server.js'
-import { Signatures } from '../clients/light/signatures.js'
-import { type CosignedHead, maxHeads, readWitnessHeads, witnessedFormat } from '../clients/light/witnessed-heads.js'
-import { committedBlock } from '../identity/proofs/anchor.js'
-import type { WitnessPlace } from '../clients/light/witness-place.js'
+import { UserError } from '../../base/errors/rule-error.js'
+import { displayHash, mapKey } from '../../base/primitives/bytes.js'
+import type { Hash } from '../../base/primitives/hash.js'
+import type { Env } from '../../base/runtime/env.js'
+import type { Chain } from '../../ledger/chain/chain.js'
+import { tables } from '../../ledger/storage/rows/tables.js'
+import { type Fetch, NodeServer } from '../../clients/light/ask-server.js'
+import { Signatures } from '../../clients/light/signatures.js'
+import { type CosignedHead, maxHeads, readWitnessHeads, witnessedFormat } from '../../clients/light/witnessed-heads.js'
+import { committedBlock } from '../../identity/proofs/anchor.js'
+import type { WitnessPlace } from '../../clients/light/witness-place.js'
 import {
   headOf,
   isAbout,
@@ -17,7 +17,7 @@ import {
   requireCosignatures,
   verifierKeyText,
   type WitnessKey,
-} from '../identity/proofs/witness-note.js'
+} from '../../identity/proofs/witness-note.js'
 
 /** @tuning ms: between two questions to a witness */
 const questionInterval = 5_000

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { medianOffset, reportedOffset } from '../../../src/node/clock-offset.js'
+import { medianOffset, reportedOffset } from '../../../../src/node/standing/clock-offset.js'
 
 describe('the middle of the clocks', () => {
   it.each<[readonly number[], number, number]>([

@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
-import type { ApiContext } from '../answers/api/api-context.js'
-import { isLoopbackName, loopbackHosts } from '../answers/api/http/origin.js'
-import type { NodeHealth } from '../answers/api/node-handles.js'
-import type { EventSource } from '../answers/api/ws/event-source.js'
-import { defined } from '../base/primitives/defined.js'
-import type { NodeTuning } from './options-to-node.js'
-import { portOf } from './ports.js'
-import { urlHost } from './url-host.js'
+import type { ApiContext } from '../../answers/api/api-context.js'
+import { isLoopbackName, loopbackHosts } from '../../answers/api/http/origin.js'
+import type { NodeHealth } from '../../answers/api/node-handles.js'
+import type { EventSource } from '../../answers/api/ws/event-source.js'
+import { defined } from '../../base/primitives/defined.js'
+import type { NodeTuning } from '../options-to-node.js'
+import { portOf } from '../ports.js'
+import { urlHost } from '../url-host.js'
 
 /** Loads the modules that the interfaces need, of which a caller can make use while a node starts. */
 export const loadServing = () => import('./serving-parts.js')

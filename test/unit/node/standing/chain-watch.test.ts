@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ChainWatch, watchInterval } from '../../../src/node/chain-watch.js'
-import { paramsAt, type Spec } from '../../../src/base/primitives/spec.js'
-import { parseSpec } from '../../../src/base/primitives/spec-file.js'
-import type { Step } from '../../../src/voting/tendermint/message.js'
-import { TestChain, withoutValidators } from '../../support/builders/chain.js'
-import { testSpec } from '../../support/builders/spec.js'
+import { ChainWatch, watchInterval } from '../../../../src/node/standing/chain-watch.js'
+import { paramsAt, type Spec } from '../../../../src/base/primitives/spec.js'
+import { parseSpec } from '../../../../src/base/primitives/spec-file.js'
+import type { Step } from '../../../../src/voting/tendermint/message.js'
+import { TestChain, withoutValidators } from '../../../support/builders/chain.js'
+import { testSpec } from '../../../support/builders/spec.js'
 
 type Line = { readonly fields: Record<string, unknown>; readonly message: string }
 

@@ -1,6 +1,6 @@
-import { toHex } from '../base/primitives/bytes.js'
-import type { Env } from '../base/runtime/env.js'
-import { requestText } from '../base/runtime/http-request.js'
+import { toHex } from '../../base/primitives/bytes.js'
+import type { Env } from '../../base/runtime/env.js'
+import { requestText } from '../../base/runtime/http-request.js'
 import { type NodeWord, wordIn } from './node-word.js'
 
 /** @tuning ms: from one question of a follower to the next, about the standing of the node that it follows */

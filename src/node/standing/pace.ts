@@ -1,6 +1,6 @@
-import { twoHours } from '../ledger/consensus/context.js'
-import { quorum, type Spec } from '../base/primitives/spec.js'
-import { timeoutOf } from '../voting/tendermint/machine-events.js'
+import { twoHours } from '../../ledger/consensus/context.js'
+import { quorum, type Spec } from '../../base/primitives/spec.js'
+import { timeoutOf } from '../../voting/tendermint/machine-events.js'
 
 /** How long the parts of a chain take at most while it is well, from its spec. All in milliseconds. */
 

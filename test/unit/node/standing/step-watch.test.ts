@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { alonePatience, lookPatience, tipPatience } from '../../../src/node/pace.js'
-import type { NodeWord } from '../../../src/node/node-word.js'
-import { StepWatch, type StepWatchOptions } from '../../../src/node/step-watch.js'
-import { loadSpec } from '../../../src/program/cli/load-spec.js'
+import { alonePatience, lookPatience, tipPatience } from '../../../../src/node/standing/pace.js'
+import type { NodeWord } from '../../../../src/node/standing/node-word.js'
+import { StepWatch, type StepWatchOptions } from '../../../../src/node/standing/step-watch.js'
+import { loadSpec } from '../../../../src/program/cli/load-spec.js'
 
 const [pow, localnet] = [loadSpec('pow'), loadSpec('localnet')]
 const start = 1_800_000_000_000

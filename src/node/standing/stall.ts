@@ -1,8 +1,8 @@
-import type { ChainStall, StallReason } from '../answers/api/node-handles.js'
-import { toHex } from '../base/primitives/bytes.js'
-import { quorum, type Spec } from '../base/primitives/spec.js'
-import type { ReceivedVotes } from '../voting/received-votes.js'
-import type { Step } from '../voting/tendermint/message.js'
+import type { ChainStall, StallReason } from '../../answers/api/node-handles.js'
+import { toHex } from '../../base/primitives/bytes.js'
+import { quorum, type Spec } from '../../base/primitives/spec.js'
+import type { ReceivedVotes } from '../../voting/received-votes.js'
+import type { Step } from '../../voting/tendermint/message.js'
 import { blockPatience, clockPatience, sparestSpacings, votePatience } from './pace.js'
 
 /** Hex digits of a public key by which a validator is named. */

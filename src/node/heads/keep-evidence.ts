@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import type { Log } from '../base/runtime/env.js'
-import { fromUtf8 } from '../base/primitives/bytes.js'
-import type { ForkEvidence } from '../identity/proofs/fork.js'
-import { replaceFile } from '../ledger/storage/replace-file.js'
+import type { Log } from '../../base/runtime/env.js'
+import { fromUtf8 } from '../../base/primitives/bytes.js'
+import type { ForkEvidence } from '../../identity/proofs/fork.js'
+import { replaceFile } from '../../ledger/storage/replace-file.js'
 
 /** Writes evidence of a fork beside the rows of a node, as `didledger light check-evidence` reads it; one file for each node. */
 export async function keepEvidence(directory: string, evidence: ForkEvidence, log: Pick<Log, 'error'>): Promise<void> {

@@ -1,7 +1,7 @@
-import type { Chain } from '../ledger/chain/chain.js'
-import type { Network } from '../network/network.js'
-import type { SyncProgress } from '../network/sync/sync-progress.js'
-import type { Voting } from '../voting/voting.js'
+import type { Chain } from '../../ledger/chain/chain.js'
+import type { Network } from '../../network/network.js'
+import type { SyncProgress } from '../../network/sync/sync-progress.js'
+import type { Voting } from '../../voting/voting.js'
 
 /** Facts that decide whether a node may answer for its chain. */
 export interface SyncSources {

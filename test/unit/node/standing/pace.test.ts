@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { blockPatience, clockBounds, votePatience } from '../../../src/node/pace.js'
-import { parseSpec } from '../../../src/base/primitives/spec-file.js'
-import { loadSpec } from '../../../src/program/cli/load-spec.js'
-import { type SpecOverrides, testSpec } from '../../support/builders/spec.js'
+import { blockPatience, clockBounds, votePatience } from '../../../../src/node/standing/pace.js'
+import { parseSpec } from '../../../../src/base/primitives/spec-file.js'
+import { loadSpec } from '../../../../src/program/cli/load-spec.js'
+import { type SpecOverrides, testSpec } from '../../../support/builders/spec.js'
 
 const specOf = (overrides: SpecOverrides = {}) => parseSpec(testSpec(overrides))
 const localnet = loadSpec('localnet')

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { FollowedWord } from '../../../src/node/followed-word.js'
-import { quietLog } from '../../support/builders/chain.js'
-import { ManualTimers } from '../../support/fakes/manual-timers.js'
-import { eventually } from '../../support/process/patience.js'
+import { FollowedWord } from '../../../../src/node/standing/followed-word.js'
+import { quietLog } from '../../../support/builders/chain.js'
+import { ManualTimers } from '../../../support/fakes/manual-timers.js'
+import { eventually } from '../../../support/process/patience.js'
 
 let server: Server
 let body: string

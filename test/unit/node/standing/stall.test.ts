@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { blockPatience } from '../../../src/node/pace.js'
-import { type ChainFacts, stallOf, type VoteFacts } from '../../../src/node/stall.js'
-import { toHex } from '../../../src/base/primitives/bytes.js'
-import { parseSpec } from '../../../src/base/primitives/spec-file.js'
-import { type SpecOverrides, testSpec } from '../../support/builders/spec.js'
-import { fakeKeys } from '../../support/builders/votes.js'
+import { blockPatience } from '../../../../src/node/standing/pace.js'
+import { type ChainFacts, stallOf, type VoteFacts } from '../../../../src/node/standing/stall.js'
+import { toHex } from '../../../../src/base/primitives/bytes.js'
+import { parseSpec } from '../../../../src/base/primitives/spec-file.js'
+import { type SpecOverrides, testSpec } from '../../../support/builders/spec.js'
+import { fakeKeys } from '../../../support/builders/votes.js'
 
 const specOf = (overrides: SpecOverrides = {}) => parseSpec(testSpec(overrides))
 const spec = specOf()

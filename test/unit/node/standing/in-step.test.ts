@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { loadSpec } from '../../../src/program/cli/load-spec.js'
-import { standingOf, type StepFacts, type StepPolicy } from '../../../src/node/in-step.js'
-import { mostAhead, tipPatience } from '../../../src/node/pace.js'
-import { trustOf } from '../../../src/identity/proofs/make-trust.js'
+import { loadSpec } from '../../../../src/program/cli/load-spec.js'
+import { standingOf, type StepFacts, type StepPolicy } from '../../../../src/node/standing/in-step.js'
+import { mostAhead, tipPatience } from '../../../../src/node/standing/pace.js'
+import { trustOf } from '../../../../src/identity/proofs/make-trust.js'
 
 const localnet = loadSpec('localnet')
 const pow = loadSpec('pow')

@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import type { PeersEvents } from '../../../src/network/peers/peer-manager.js'
-import type { SyncProgress } from '../../../src/network/sync/sync-progress.js'
-import { syncStatus } from '../../../src/node/sync-status.js'
-import { TestChain } from '../../support/builders/chain.js'
-import { FakePeer } from '../../support/fakes/fake-peers.js'
+import type { PeersEvents } from '../../../../src/network/peers/peer-manager.js'
+import type { SyncProgress } from '../../../../src/network/sync/sync-progress.js'
+import { syncStatus } from '../../../../src/node/standing/sync-status.js'
+import { TestChain } from '../../../support/builders/chain.js'
+import { FakePeer } from '../../../support/fakes/fake-peers.js'
 
 const { chain } = await TestChain.open({})
 const idle: SyncProgress = { stage: 'idle', catchingUp: false, height: 0, target: 0, rate: 0 }

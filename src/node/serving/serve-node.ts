@@ -1,15 +1,21 @@
+/**
+ * Opens the interfaces of a node: ports, and all that the answers need of it. A gateway opens its own by the same open-ports.
+ *
+ * Imports api, runtime, errors, primitives, mempool, network, node; used by library, gateway, cli.
+ * - The HTTP server is loaded here, and nowhere else: a node without interfaces does not wait for it.
+ */
 import { resolve } from 'node:path'
-import type { ApiContext } from '../answers/api/api-context.js'
-import type { NodeHealth, NetworkView } from '../answers/api/node-handles.js'
-import { countTransactions } from '../ledger/mempool/transaction-count.js'
-import { networkVersion, servicesOf } from '../network/wire/status-message.js'
-import { defined } from '../base/primitives/defined.js'
-import type { Log } from '../base/runtime/env.js'
-import { packageVersion } from '../base/runtime/package-files.js'
-import { RuleError } from '../base/errors/rule-error.js'
+import type { ApiContext } from '../../answers/api/api-context.js'
+import type { NodeHealth, NetworkView } from '../../answers/api/node-handles.js'
+import { countTransactions } from '../../ledger/mempool/transaction-count.js'
+import { networkVersion, servicesOf } from '../../network/wire/status-message.js'
+import { defined } from '../../base/primitives/defined.js'
+import type { Log } from '../../base/runtime/env.js'
+import { packageVersion } from '../../base/runtime/package-files.js'
+import { RuleError } from '../../base/errors/rule-error.js'
 import { loadServing, type OpenPorts, openPorts, openShared, type ServedPorts, type ServingLife } from './open-ports.js'
-import type { NodeTuning } from './options-to-node.js'
-import type { Node, NodeNetwork } from './node.js'
+import type { NodeTuning } from '../options-to-node.js'
+import type { Node, NodeNetwork } from '../node.js'
 
 export interface ServingOptions {
   readonly log: Log

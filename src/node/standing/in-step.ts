@@ -1,6 +1,15 @@
-import type { KnownBeyond } from '../network/sync/sync-progress.js'
-import type { Spec } from '../base/primitives/spec.js'
-import type { OutOfStep, Standing, StepReason } from '../answers/resolver/standing.js'
+/**
+ * Says where a node stands: whether it is in step with its chain, and whether that has new blocks.
+ *
+ *   chain, sync, votes, clock, the word of a followed node -> StepWatch -> in-step -> Standing: what the node may deny
+ *                                                          -> ChainWatch -> stall, clock offset: warnings to the owner
+ *
+ * Imports api, runtime, primitives, chain, consensus, resolver, network, voting; used by node, gateway.
+ * - What others say can only take a node out of step, never put it in step.
+ */
+import type { KnownBeyond } from '../../network/sync/sync-progress.js'
+import type { Spec } from '../../base/primitives/spec.js'
+import type { OutOfStep, Standing, StepReason } from '../../answers/resolver/standing.js'
 import type { NodeWord } from './node-word.js'
 import {
   alonePatience,
