@@ -112,6 +112,9 @@ it('a node is found by its data directory, at any port', async () => {
   const { rest } = node.line
   expect(readFileSync(join(dataDir, 'rest.url'), 'utf8')).toBe(`${rest}\n`)
   expect(await runJson('node', 'call', 'getblockcount', '--data-dir', dataDir)).toBe(1)
+  expect(await runJson('node', 'status', '--data-dir', dataDir)).toMatchObject({ status: 'ready', height: 0 })
+  expect(await runJson('node', 'peers', '--data-dir', dataDir)).toEqual([])
+  expect(await runJson('node', 'evidence', '--data-dir', dataDir)).toEqual([])
   expect(await runJson('chain', 'backup', directories.fresh('copy'), '--data-dir', dataDir)).toMatchObject({
     height: 0,
   })
@@ -123,6 +126,16 @@ it('a node is found by its data directory, at any port', async () => {
   const { code, err } = await run('node', 'stop', '--data-dir', dataDir)
   expect(code).toBe(1)
   expect(err).toContain(`no node listens at ${killed.line.rest}; if the node of ${dataDir} serves REST elsewhere`)
+
+  // Another node took that port.
+  const other = await NodeProcess.start('devnet')
+  writeFileSync(join(dataDir, 'rest.url'), other.line.rest)
+  for (const words of [['status'], ['peers'], ['evidence'], ['log'], ['bans'], ['call', 'getblockcount'], ['stop']]) {
+    const refused = await run('node', ...words, '--data-dir', dataDir)
+    expect([refused.code, refused.out]).toEqual([1, ''])
+    expect(refused.err).toContain(`${dataDir} does not have the token of the node at ${other.line.rest}`)
+  }
+  await other.stop()
 })
 
 it('node stop notices that the node was killed instead', async () => {

@@ -17,7 +17,7 @@ import { showStatus } from './node-status.js'
 import { callAsOwner, type OwnerFlags, ownerOf, restOf } from './owner-token.js'
 import { columnLines, examples, report } from './print-output.js'
 
-type NodeFlags = RestFlags & OutputOptions
+type NodeFlags = RestFlags & OutputOptions & { readonly dataDir?: string }
 type OwnersFlags = OwnerFlags & OutputOptions
 
 /** @tuning ms: a stop that `node stop` waits for */
@@ -34,24 +34,26 @@ const leftAfter = 5000
 /** `didledger node …` */
 export function registerNode(program: Command, context: CliContext): void {
   const node = program.command('node').description('look at a running node, and direct it')
-  withNode(withOutput(node.command('status')))
+  withDirectory(withNode(withOutput(node.command('status'))))
     .description('show chain, height, peers, pool and votes; exit code 1 if the node is not ready')
     .addHelpText('after', examples('node status', 'node status --rest http://192.0.2.7:20334/api/v1 --json'))
-    .action((flags: NodeFlags) => showStatus(context, flags))
-  withNode(withOutput(node.command('peers')))
+    .action(async (flags: NodeFlags, self: Command) => showStatus(context, await proved(context, flags, self)))
+  withDirectory(withNode(withOutput(node.command('peers'))))
     .description('list the connected nodes')
     .addHelpText('after', examples('node peers'))
-    .action((flags: NodeFlags) => peers(context, flags))
+    .action(async (flags: NodeFlags, self: Command) => peers(context, await proved(context, flags, self)))
   withOwner(withNode(withOutput(node.command('bans'))))
     .description('list who is not let in for now')
     .addHelpText('after', examples('node bans', 'node call addban peer=192.0.2.9 seconds=3600'))
     .action(async (flags: OwnersFlags, self: Command) => bans(context, await located(flags, self)))
-  withNode(withOutput(node.command('evidence')))
+  withDirectory(withNode(withOutput(node.command('evidence'))))
     .description('list pairs of votes that a validator may not have signed both')
     .option('--height <n>', 'of this height alone', heightOption)
     .addHelpText('after', examples('node evidence --height 1200'))
-    .action((flags: NodeFlags & { height?: number }) => evidence(context, flags))
-  withNode(withOutput(node.command('log')))
+    .action(async (flags: NodeFlags & { height?: number }, self: Command) =>
+      evidence(context, await proved(context, flags, self)),
+    )
+  withDirectory(withNode(withOutput(node.command('log'))))
     .description(
       'follow what happens on the chain of the node, a line for each event, until Ctrl-C; a node that goes away is waited for',
     )
@@ -59,8 +61,8 @@ export function registerNode(program: Command, context: CliContext): void {
     .option('--from-height <n>', 'begin with the block of this height instead of what comes next', heightOption)
     .option('--ws <url>', 'WebSocket address of the node (default: the one that it names)')
     .addHelpText('after', examples('node log', 'node log --topic block did --from-height 0 --json'))
-    .action((flags: NodeFlags & { topic?: EventTopic[]; fromHeight?: number; ws?: string }) =>
-      followLog(context, flags),
+    .action(async (flags: NodeFlags & { topic?: EventTopic[]; fromHeight?: number; ws?: string }, self: Command) =>
+      followLog(context, await proved(context, flags, self)),
     )
   withOwner(withNode(withOutput(node.command('stop'))))
     .description('stop the node, and wait until it has stopped')
@@ -83,17 +85,31 @@ export function registerNode(program: Command, context: CliContext): void {
     )
 }
 
-function withOwner(command: Command): Command {
-  return command
-    .option(
-      '--data-dir <directory>',
-      'data directory of the node, which has its token and its address (default: the one that the node at --rest names)',
-    )
-    .option('--token-file <file>', 'file with the token of the owner, for a node on another machine')
+function withDirectory(command: Command): Command {
+  return command.option(
+    '--data-dir <directory>',
+    'ask the node of this data directory, which has its address and its token',
+  )
 }
 
-async function located(flags: OwnersFlags, self: Command): Promise<OwnersFlags> {
+function withOwner(command: Command): Command {
+  return withDirectory(command).option(
+    '--token-file <file>',
+    'file with the token of the owner, for a node on another machine',
+  )
+}
+
+/** Flags with the address of the node of --data-dir, where there is one. */
+async function located<F extends NodeFlags>(flags: F, self: Command): Promise<F> {
   return { ...flags, rest: await restOf(self, flags) }
+}
+
+/** The same, for a command that needs no token: the node has proved that the directory is its own. */
+async function proved<F extends NodeFlags>(context: CliContext, flags: F, self: Command): Promise<F> {
+  const found = await located(flags, self)
+  if (flags.dataDir === undefined) return found
+  const { client } = await ownerOf(context, new NodeClient(found), flags, `node ${self.name()} of ${flags.dataDir}`)
+  return { ...found, rest: client.rest }
 }
 
 const peersAnswer = answerOf('the state of the sync', {

@@ -44,7 +44,10 @@ export interface Owner {
   readonly dataDir?: string
 }
 
-/** The result of a method, asked without a token first; the token goes only to a node that has proved to have it. */
+/**
+ * The result of a method. Without a directory it is asked without a token first; with one the node has to prove that the directory is
+ * its own, also for what any node answers. The token goes only to a node that has proved to have it.
+ */
 export async function callAsOwner(
   context: CliContext,
   client: NodeClient,
@@ -52,7 +55,7 @@ export async function callAsOwner(
   params: RpcParams,
   flags: OwnerFlags,
 ): Promise<unknown> {
-  if (flags.tokenFile === undefined) {
+  if (flags.tokenFile === undefined && flags.dataDir === undefined) {
     try {
       return await client.rpc(method, params)
     } catch (error) {
