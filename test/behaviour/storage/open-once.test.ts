@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { isInUse } from '../../../src/ledger/storage/care/level/lock.js'
+import { holdLock, isInUse } from '../../../src/ledger/storage/care/level/lock.js'
 import { Database } from '../../../src/ledger/storage/database.js'
 import { makeTemporaryDirectory, removeTemporaryDirectory } from '../../../src/ledger/storage/temporary-directory.js'
 
@@ -37,5 +37,18 @@ it('opens one of two that ask at once', async () => {
   expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   expect(openElsewhere(join(root, 'chain'))).toBe('LEVEL_LOCKED')
   for (const answer of answers) if (answer.status === 'fulfilled') await answer.value.close()
+  await removeTemporaryDirectory(root)
+})
+
+it('gives the lock of a directory to one of several that ask at once, of one that has none yet too', async () => {
+  const root = makeTemporaryDirectory()
+  const directory = join(root, 'chain')
+  for (let round = 0; round < 2; round++) {
+    const answers = await Promise.allSettled([1, 2, 3].map(() => holdLock(directory)))
+    expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
+    expect(openElsewhere(directory)).toBe('LEVEL_LOCKED')
+    for (const answer of answers) if (answer.status === 'fulfilled') await answer.value()
+  }
+  expect(openElsewhere(directory)).toBe('opened')
   await removeTemporaryDirectory(root)
 })

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { ownerText } from '../../../../base/runtime/process-owner.js'
@@ -38,6 +38,24 @@ export async function withLock<T>(directory: string, run: () => Promise<T>): Pro
   }
 }
 
+/** Takes the lock of a directory as {@link withLock} does; it ends with the process. Returns its release, which may be called again. */
+export async function holdLock(directory: string): Promise<() => Promise<void>> {
+  let release = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
+  let ended: Promise<void> | undefined
+  await new Promise<void>((resolve, reject) => {
+    ended = withLock(directory, () => {
+      resolve()
+      return held
+    })
+    ended.catch(reject)
+  })
+  return async () => {
+    release()
+    await ended
+  }
+}
+
 /**
  * Makes a folder beside a database, which is made where it is not. No two locks share one: the end of the first would remove the link before
  * it is opened for the second, and LevelDB would make and lock a new file.
@@ -46,8 +64,22 @@ function besideLock(directory: string): Promise<string> {
   return onLock(directory, async () => {
     // On a file system that is read-only Node's own recursive form says that nothing is there.
     await makeDirectory(directory)
+    makeLock(directory)
     return mkdtemp(`${directory}${suffix}`)
   })
+}
+
+/**
+ * Makes the file of a lock where it is not: by it this process tells its own openings apart, also of two at the same time. One that is there
+ * is not opened, since closing it would end a lock that this process has.
+ */
+function makeLock(directory: string): void {
+  try {
+    // In one step: no opening of this process comes between.
+    writeFileSync(join(directory, 'LOCK'), '', { flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
 }
 
 /** Removes what killed processes left beside a lock that this one holds. */
