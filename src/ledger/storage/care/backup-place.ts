@@ -2,23 +2,26 @@ import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, rmdir, sta
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { UserError } from '../../../base/errors/rule-error.js'
 import { DataDirectory } from '../directory.js'
-import { onOwnFile } from '../failure.js'
-import { isInUse } from './level/lock.js'
+import { onOwnFile, StorageError } from '../failure.js'
+import { makeDirectory } from '../make-directory.js'
+import { holdLock } from './level/lock.js'
 import { syncDirectory, syncFile } from '../replace-file.js'
 
 /**
  * A new data directory in the making. It is written beside its place under another name, and gets its own name complete and
- * synced, so that nothing takes a part of a backup for a whole one.
+ * synced, so that nothing takes a part of a backup for a whole one. From the first look at the place to its name it has a lock beside it.
  */
 export class BackupPlace {
   /** Directory of the complete backup. */
   readonly path: string
   /** Directory in which it is written. */
   readonly directory: DataDirectory
+  readonly #release: () => Promise<void>
 
-  private constructor(path: string, directory: DataDirectory) {
+  private constructor(path: string, directory: DataDirectory, release: () => Promise<void>) {
     this.path = path
     this.directory = directory
+    this.#release = release
   }
 
   /**
@@ -30,16 +33,19 @@ export class BackupPlace {
     return onBackup(`the backup ${path} cannot be begun`, async () => {
       await requireParent(path, source)
       await requireEmpty(path)
-      await removeLeftover(partial)
-      await mkdir(partial, { mode: 0o700 })
-      const place = new BackupPlace(path, await DataDirectory.open(partial))
+      const release = await lockOf(partial)
       try {
+        // Another backup may have got its name meanwhile.
+        await requireEmpty(path)
+        await removeLeftover(partial)
+        await mkdir(partial, { mode: 0o700 })
+        const place = new BackupPlace(path, await DataDirectory.open(partial), release)
         await place.describe({ complete: false })
+        return place
       } catch (error) {
-        await place.abandon()
+        await release()
         throw error
       }
-      return place
     })
   }
 
@@ -60,11 +66,13 @@ export class BackupPlace {
     })
     await rename(partial, this.path)
     await syncDirectory(dirname(this.path))
+    await this.#release()
   }
 
   /** Removes what was written. */
   async abandon(): Promise<void> {
     await rm(this.directory.path, { recursive: true, force: true })
+    await this.#release()
   }
 }
 
@@ -104,7 +112,21 @@ async function requireEmpty(path: string): Promise<void> {
   }
 }
 
-/** Removes an unfinished backup that no process writes to. Anything else of that name is not touched. */
+/** Takes the lock of a place, and returns its release. The file of the lock is removed before, so that none is left. */
+async function lockOf(partial: string): Promise<() => Promise<void>> {
+  const lock = `${partial}.lock`
+  await makeDirectory(lock)
+  const release = await holdLock(lock).catch((error: unknown) => {
+    if (!(error instanceof StorageError) || error.kind !== 'in-use') throw error
+    throw new UserError(`another process is writing the backup ${partial}; wait for it, or choose another name`)
+  })
+  return async () => {
+    await rm(lock, { recursive: true, force: true })
+    await release()
+  }
+}
+
+/** Removes an unfinished backup, whose lock this process has. Anything else of that name is not touched. */
 async function removeLeftover(partial: string): Promise<void> {
   const there = await lstat(partial).catch(absent)
   if (there === undefined) return
@@ -113,9 +135,6 @@ async function removeLeftover(partial: string): Promise<void> {
   const mark = there.isDirectory() ? await readFile(join(partial, markFile)).catch(absent) : undefined
   if (mark === undefined) {
     throw new UserError(`${partial} is in the way, and is no unfinished backup; move it away, or choose another name`)
-  }
-  if (await isInUse(join(partial, 'chain'))) {
-    throw new UserError(`another process is writing the backup ${partial}; wait for it, or choose another name`)
   }
   await rm(partial, { recursive: true, force: true })
 }

@@ -1,9 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { BackupPlace } from '../../../../../src/ledger/storage/care/backup-place.js'
-import { withLock } from '../../../../../src/ledger/storage/care/level/lock.js'
 
 const root = mkdtempSync(join(tmpdir(), 'didledger-place-'))
 const source = join(root, 'data')
@@ -56,8 +55,9 @@ describe('the place of a backup', () => {
 
   it('loses what a killed backup left, and nothing else', async () => {
     const path = fresh()
-    const killed = await take(path)
-    writeFileSync(join(killed.directory.path, 'half'), '')
+    mkdirSync(`${path}.partial.lock`)
+    mkdirSync(`${path}.partial`)
+    for (const name of ['half', 'backup.json']) writeFileSync(join(`${path}.partial`, name), '')
     const again = await take(path)
     expect(readdirSync(again.directory.path)).toEqual(['backup.json'])
     await again.abandon()
@@ -68,12 +68,27 @@ describe('the place of a backup', () => {
     expect(existsSync(join(`${path}.partial`, 'precious'))).toBe(true)
   })
 
-  it('stays with the process that writes there', async () => {
+  it('stays with the one that took it, from its first file to its name', async () => {
     const path = fresh()
-    const place = await take(path)
-    await withLock(place.directory.database, async () => {
-      await expect(take(path)).rejects.toThrow(/another process is writing the backup/)
-    })
-    expect(existsSync(place.directory.path)).toBe(true)
+    const others = async () => {
+      for (let i = 0; i < 3; i++) await expect(take(path)).rejects.toThrow(/another process is writing the backup/)
+    }
+    const [place, ...refused] = await Promise.allSettled([take(path), take(path), take(path)])
+    expect([place.status, ...refused.map(({ status }) => status)].sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
+    const taken = [place, ...refused].find(({ status }) => status === 'fulfilled')
+    const { value } = taken as PromiseFulfilledResult<BackupPlace>
+    await others()
+    mkdirSync(value.directory.database)
+    await others()
+    await value.finish()
+    await expect(take(path)).rejects.toThrow(/is not empty/)
+    expect(readdirSync(root).filter((name) => name.startsWith(`${basename(path)}.`))).toEqual([])
+  })
+
+  it('is free again after a failure', async () => {
+    const path = fresh()
+    await (await take(path)).abandon()
+    await (await take(path)).abandon()
+    expect(readdirSync(root).filter((name) => name.startsWith(basename(path)))).toEqual([])
   })
 })
