@@ -26,6 +26,8 @@ it('tells a program of documents that meet a condition, also of what a devnet ta
   await node.devnet!.revert(snapshot)
   await expect.poll(() => told.length).toBe(2)
   expect(told[1]).toMatchObject({ action: 'revert', change: 'begins', did })
+  // The block with the create is taken back after the one with the update.
+  await expect.poll(() => others.length).toBe(4)
   expect(others.map(({ action, change }) => `${action} ${change}`)).toEqual([
     'apply begins',
     'apply changes',
