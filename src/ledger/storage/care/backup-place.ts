@@ -39,9 +39,7 @@ export class BackupPlace {
         await requireEmpty(path)
         await removeLeftover(partial)
         await mkdir(partial, { mode: 0o700 })
-        const place = new BackupPlace(path, await DataDirectory.open(partial), release)
-        await place.describe({ complete: false })
-        return place
+        return await begun(new BackupPlace(path, await DataDirectory.open(partial), release))
       } catch (error) {
         await release()
         throw error
@@ -112,6 +110,17 @@ async function requireEmpty(path: string): Promise<void> {
   }
 }
 
+/** Marks a place as taken; where that fails, as on a full disk, nothing of it stays. */
+async function begun(place: BackupPlace): Promise<BackupPlace> {
+  try {
+    await place.describe({ complete: false })
+    return place
+  } catch (error) {
+    await place.abandon()
+    throw error
+  }
+}
+
 /** Takes the lock of a place, and returns its release. The file of the lock is removed before, so that none is left. */
 async function lockOf(partial: string): Promise<() => Promise<void>> {
   const lock = `${partial}.lock`
@@ -120,10 +129,9 @@ async function lockOf(partial: string): Promise<() => Promise<void>> {
     if (!(error instanceof StorageError) || error.kind !== 'in-use') throw error
     throw new UserError(`another process is writing the backup ${partial}; wait for it, or choose another name`)
   })
-  return async () => {
-    await rm(lock, { recursive: true, force: true })
-    await release()
-  }
+  let released: Promise<void> | undefined
+  // Once: a second removal would be of the lock of the next one.
+  return () => (released ??= rm(lock, { recursive: true, force: true }).finally(release))
 }
 
 /** Removes an unfinished backup, whose lock this process has. Anything else of that name is not touched. */

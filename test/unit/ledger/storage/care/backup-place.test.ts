@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { BackupPlace } from '../../../../../src/ledger/storage/care/backup-place.js'
 
 const root = mkdtempSync(join(tmpdir(), 'didledger-place-'))
@@ -88,6 +88,9 @@ describe('the place of a backup', () => {
   it('is free again after a failure', async () => {
     const path = fresh()
     await (await take(path)).abandon()
+    const full = vi.spyOn(BackupPlace.prototype, 'describe').mockRejectedValueOnce(new Error('no space'))
+    await expect(take(path)).rejects.toThrow('no space')
+    full.mockRestore()
     await (await take(path)).abandon()
     expect(readdirSync(root).filter((name) => name.startsWith(basename(path)))).toEqual([])
   })
