@@ -108,7 +108,8 @@ async function located<F extends NodeFlags>(flags: F, self: Command): Promise<F>
 async function proved<F extends NodeFlags>(context: CliContext, flags: F, self: Command): Promise<F> {
   const found = await located(flags, self)
   if (flags.dataDir === undefined) return found
-  const { client } = await ownerOf(context, new NodeClient(found), flags, `node ${self.name()} of ${flags.dataDir}`)
+  const place = { dataDir: flags.dataDir, hint: 'ask it with --rest URL alone' }
+  const { client } = await ownerOf(context, new NodeClient(found), place, `node ${self.name()} of ${flags.dataDir}`)
   return { ...found, rest: client.rest }
 }
 
